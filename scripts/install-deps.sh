@@ -15,7 +15,7 @@ tests=(libgtest-dev python3 python3-jsonschema clang libclang-rt-14-dev clang-fo
 
 vm=(debootstrap linux-source-6.1 bc bison flex dwarves xz-utils)
 
-bench=(mariadb-server sysbench postgresql nginx nodejs default-jre-headless)
+bench=(mariadb-server sysbench postgresql nginx nodejs default-jre-headless openssh-client dbus-daemon)
 
 case "${1:-build}" in
   build) packages=("${build[@]}") ;;

@@ -26,6 +26,7 @@
 #include "store/model/definitions.h"
 #include "store/write/event_writer.h"
 #include "store/write/frame_writer.h"
+#include "store/write/look_writer.h"
 #include "support/text.h"
 #include "trace/event_order.h"
 #include "trace/hit.h"
@@ -262,6 +263,8 @@ Result<void> Loader::write_events(const FrameWriter& frames) {
   if (auto done = strings.prepare(); !done) return done;
   if (auto done = contents.prepare(); !done) return done;
   if (auto done = writer.prepare(); !done) return done;
+  LookWriter looks(database_, definitions_);
+  if (auto done = looks.prepare(); !done) return done;
   trace::EventOrder order(
       reader_, std::move(late_), [&writer](const trace::OrderedCall& call) { return writer.write(call); },
       [&](const trace::RawRecord& record) { return intern_string(record, strings, contents); },
@@ -285,6 +288,8 @@ Result<void> Loader::write_events(const FrameWriter& frames) {
     if (auto done = pass_progress(0.4, 0.85); !done) return done;
   }
   if (auto done = order.finish(); !done) return done;
+  const auto kind_of_call = [&writer](std::uint8_t abi, std::uint32_t nr) { return writer.kind_of_call(abi, nr); };
+  if (auto done = looks.write(kind_of_call); !done) return done;
   const std::optional<std::uint64_t> recorded_until =
       said_time(definitions_.meta, "calls_until_ns", reader_.header().start_ns);
   if (auto done = writer.finish(sequence_.complete() ? recorded_until : std::nullopt); !done) return done;

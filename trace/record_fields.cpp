@@ -230,6 +230,15 @@ void add_tail(Tail& tail) {
       return tail.text("target", tail.bytes<usc_fd>(record.as<usc_fd>().target_bytes));
     case USC_RECORD_FUTEX:
       return tail.hex("words", tail.bytes<usc_futex>(record.as<usc_futex>().bytes));
+    case USC_RECORD_RESOURCE:
+      return tail.text("name", tail.bytes<usc_resource>(record.as<usc_resource>().name_bytes));
+    case USC_RECORD_MONITOR: {
+      const auto monitor = record.as<usc_monitor>();
+      tail.text("class", tail.bytes<usc_monitor>(monitor.class_bytes));
+      return tail.text("thread", tail.bytes<usc_monitor>(monitor.thread_bytes, monitor.class_bytes));
+    }
+    case USC_RECORD_LOOK_TROUBLE:
+      return tail.text("text", tail.bytes<usc_look_trouble>(record.as<usc_look_trouble>().text_bytes));
     case USC_RECORD_LOG_KIND:
       return tail.text("name", tail.bytes<usc_log_kind>(record.as<usc_log_kind>().name_bytes));
     default:

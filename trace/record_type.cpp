@@ -64,6 +64,15 @@ std::size_t tail_bytes(const usc_fd& descriptor, std::string_view /*tail*/) {
 std::size_t tail_bytes(const usc_futex& futex, std::string_view /*tail*/) {
   return futex.bytes;
 }
+std::size_t tail_bytes(const usc_resource& resource, std::string_view /*tail*/) {
+  return resource.name_bytes;
+}
+std::size_t tail_bytes(const usc_monitor& monitor, std::string_view /*tail*/) {
+  return std::size_t{monitor.class_bytes} + monitor.thread_bytes;
+}
+std::size_t tail_bytes(const usc_look_trouble& trouble, std::string_view /*tail*/) {
+  return trouble.text_bytes;
+}
 
 // No byte more than its own lengths say: nothing reads these types yet, and another record must not pass as one.
 template <typename Record>
@@ -133,6 +142,26 @@ bool values_hold(const usc_signal& signal, std::string_view tail) {
   constexpr unsigned kLastSignal = 64;
   return signal.number != 0 && signal.number <= kLastSignal && signal.result < USC_SIGNAL_RESULT_COUNT &&
          is_exact(signal, tail);
+}
+bool values_hold(const usc_thread_look& thread, std::string_view /*tail*/) {
+  return thread.state < USC_THREAD_STATES && thread.timed <= USC_TIMED_UNKNOWN;
+}
+bool values_hold(const usc_waited& waited, std::string_view /*tail*/) {
+  return waited.what < USC_WAITED_KINDS && waited.wants < USC_WANTS_KINDS;
+}
+bool values_hold(const usc_resource& resource, std::string_view tail) {
+  return resource.type < USC_RESOURCE_TYPES && resource.access >= USC_ACCESS_READ &&
+         resource.access <= (USC_ACCESS_READ | USC_ACCESS_WRITE) && resource.at <= USC_RESOURCE_AT_LOOK &&
+         is_exact(resource, tail);
+}
+bool values_hold(const usc_held_lock& lock, std::string_view /*tail*/) {
+  return lock.kind < USC_LOCK_KINDS && lock.mode <= USC_LOCK_WRITE;
+}
+bool values_hold(const usc_monitor& monitor, std::string_view tail) {
+  return monitor.what < USC_MONITOR_KINDS && is_exact(monitor, tail);
+}
+bool values_hold(const usc_look_trouble& trouble, std::string_view tail) {
+  return trouble.text_bytes != 0 && is_exact(trouble, tail);
 }
 
 // A copy of the fixed part, which may lie anywhere.

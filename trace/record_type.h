@@ -22,7 +22,7 @@ constexpr std::uint16_t kTypeOf = 0;
 #undef USC_X
 
 // All types have smaller numbers.
-constexpr std::size_t kTypeNumbers = 32;
+constexpr std::size_t kTypeNumbers = 48;
 
 // Both functions are given a whole record, of at least fixed_bytes.
 struct RecordType {

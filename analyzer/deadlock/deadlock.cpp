@@ -11,8 +11,11 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/deadlock/call_wait.h"
 #include "analyzer/deadlock/deadlock_story.h"
 #include "analyzer/deadlock/lock_owner.h"
+#include "analyzer/deadlock/look.h"
+#include "analyzer/deadlock/undecided.h"
 #include "analyzer/deadlock/wait_owners.h"
 #include "analyzer/deadlock/wake_history.h"
 #include "support/clock.h"
@@ -38,8 +41,8 @@ ReleaseEvent release_event_of(const Classified& what) {
 // Translates a trace's waits into the graph's terms, and the graph's findings back into those of the trace.
 class Diagnostician {
  public:
-  Diagnostician(LastCalls calls, WakeHistory history)
-      : calls_(std::move(calls)), history_(std::move(history)), owners_(calls_) {}
+  Diagnostician(LastCalls calls, WakeHistory history, Look look)
+      : calls_(std::move(calls)), history_(std::move(history)), look_(std::move(look)), owners_(calls_) {}
 
   Result<Diagnosis> run();
 
@@ -47,6 +50,11 @@ class Diagnostician {
   Result<void> settle_killed();
   Result<void> examine(std::size_t index);
   void find_releaser(const LastCall& thread, WaitedObject& object, Waiter& waiter);
+  void enter_looked_calls();
+  void find_holders(std::size_t index, WaitedObject& object, Waiter& waiter) const;
+  void find_monitor(const LastCall& thread, WaitedObject& object, Waiter& waiter) const;
+  [[nodiscard]] const LookedThread* looked(const LastCall& thread) const;
+  [[nodiscard]] std::vector<WaitEdge> edges() const;
   void find_vfork_child(std::size_t index, WaitedObject& object, Waiter& waiter) const;
   [[nodiscard]] bool is_vfork(const LastCall& thread) const;
   [[nodiscard]] bool has_outsiders(const LastCall& thread) const;
@@ -65,7 +73,9 @@ class Diagnostician {
 
   LastCalls calls_;
   WakeHistory history_;
+  Look look_;
   WaitOwners owners_;
+  std::vector<CallWait> waits_;
   std::vector<WaitedObject> objects_;
   std::vector<Waiter> waiters_;
   std::vector<bool> stuck_;
@@ -203,6 +213,80 @@ void Diagnostician::find_vfork_child(std::size_t index, WaitedObject& object, Wa
   waiter.joins = true;
 }
 
+const LookedThread* Diagnostician::looked(const LastCall& thread) const {
+  const auto found = look_.threads.find(thread.thread_id);
+  return found == look_.threads.end() ? nullptr : &found->second;
+}
+
+// What was seen of a thread before it entered or left a call is past. A thread that has been in a call since before the
+// trace may have no event.
+void Diagnostician::enter_looked_calls() {
+  for (LastCall& thread : calls_.threads) {
+    const LookedThread* seen = looked(thread);
+    if (seen && seen->ts_ns < thread.last_ns) {
+      look_.threads.erase(thread.thread_id);
+      continue;
+    }
+    if (!seen || !seen->asleep || seen->call.empty() || seen->call == "futex") continue;
+    if (thread.standing != Standing::kRuns || !thread.call.empty()) continue;
+    thread.standing = Standing::kElsewhere;
+    thread.call = seen->call;
+    thread.a0 = seen->args[0];
+    thread.attached = true;
+  }
+}
+
+void Diagnostician::find_holders(std::size_t index, WaitedObject& object, Waiter& waiter) const {
+  const CallWait& wait = waits_[index];
+  if (const LookedThread* seen = looked(calls_.threads[index])) waiter.stopped = seen->state == "stopped";
+  object.call_wait = wait;
+  if (wait.state != CallWait::State::kFollowed) return;
+  waiter.held = true;
+  waiter.releaser = wait.anyone ? Releaser::kAnyone : Releaser::kProcesses;
+  waiter.shared = true;
+  waiter.release_event = ReleaseEvent::kPost;
+  waiter.holders = wait.holders;
+  waiter.may_open = wait.weak;
+}
+
+// A thread that waits to enter a Java object's monitor; the virtual machine lets it sleep at a futex.
+void Diagnostician::find_monitor(const LastCall& thread, WaitedObject& object, Waiter& waiter) const {
+  const LookedThread* seen = looked(thread);
+  if (!seen || calls_.tasks_missing) return;
+  for (const LookedMonitor& monitor : seen->monitors) {
+    if (monitor.what != "enter" || !monitor.owner_tid) continue;
+    for (std::size_t i = 0; i < calls_.threads.size(); i++) {
+      const LastCall& other = calls_.threads[i];
+      if (other.tid != *monitor.owner_tid || other.process != thread.process || &other == &thread) continue;
+      waiter.held = true;
+      waiter.releaser = Releaser::kOwner;
+      waiter.owner = i;
+      waiter.lenient = false;
+      waiter.joins = false;
+      object.what.primitive = Primitive::kMonitor;
+      object.address = monitor.object;
+      object.monitor_class = monitor.class_name;
+    }
+  }
+}
+
+std::vector<WaitEdge> Diagnostician::edges() const {
+  std::vector<WaitEdge> out;
+  for (std::size_t i = 0; i < waiters_.size(); i++) {
+    const Waiter& waiter = waiters_[i];
+    const std::int64_t from = calls_.threads[i].tid;
+    if (waiter.held && waiter.releaser == Releaser::kOwner)
+      out.push_back(
+          {from, calls_.threads[waiter.owner].tid, false, std::string(primitive_phrase(objects_[i].what.primitive))});
+    for (const WaitEnd& end : waits_[i].ends) {
+      const std::int64_t pid = calls_.processes[end.process].pid;
+      const std::string label = end.object.empty() ? "its end" : end.part + " " + end.object;
+      out.push_back({from, pid, true, label});
+    }
+  }
+  return out;
+}
+
 Result<void> Diagnostician::find_wakers(const LastCall& thread, const WaitedObject& object, Waiter& waiter) {
   auto rows = history_.wakers(thread, memory_of(thread), object.what);
   if (!rows) return rows.error();
@@ -234,8 +318,13 @@ Result<void> Diagnostician::examine(std::size_t index) {
     const bool asks = waiter.held && (waiter.releaser == Releaser::kSpace || waiter.releaser == Releaser::kAnyone);
     if (asks && waiter.release_event != ReleaseEvent::kLock)
       if (auto done = find_wakers(thread, object, waiter); !done) return done;
+    find_monitor(thread, object, waiter);
+    // A stopped thread may stay in its wait.
+    if (const LookedThread* seen = looked(thread)) waiter.stopped = seen->state == "stopped";
+    object.call_wait.why = waits_[index].why;
   } else {
     find_vfork_child(index, object, waiter);
+    if (!waiter.held) find_holders(index, object, waiter);
   }
   objects_.push_back(std::move(object));
   waiters_.push_back(std::move(waiter));
@@ -250,6 +339,8 @@ BlockedThread Diagnostician::blocked(std::size_t index) const {
   out.name = thread.name;
   out.process = calls_.processes[thread.process].program;
   out.call = thread.call;
+  out.wait = waits_[index].text;
+  if (const LookedThread* seen = looked(thread)) out.halted = halted_text(*seen);
   out.primitive = objects_[index].what.primitive;
   out.api = objects_[index].what.api;
   out.address = objects_[index].address;
@@ -258,6 +349,10 @@ BlockedThread Diagnostician::blocked(std::size_t index) const {
   out.standing = thread.standing;
   if (waiters_[index].held && waiters_[index].releaser == Releaser::kOwner)
     out.held_by.push_back(calls_.threads[waiters_[index].owner].tid);
+  for (const WaitEnd& end : waits_[index].ends) {
+    const std::int64_t pid = calls_.processes[end.process].pid;
+    if (std::find(out.held_by.begin(), out.held_by.end(), pid) == out.held_by.end()) out.held_by.push_back(pid);
+  }
   if (objects_[index].gone_owner) out.held_by.push_back(*objects_[index].gone_owner);
   out.stack = thread.stack;
   return out;
@@ -266,7 +361,8 @@ BlockedThread Diagnostician::blocked(std::size_t index) const {
 Finding Diagnostician::finding(const GraphFinding& found) const {
   Finding out;
   out.type = found.type;
-  const bool stall = found.weak || found.type == FindingType::kStall || found.type == FindingType::kLostWakeup;
+  const bool stall = found.weak || found.type == FindingType::kStall || found.type == FindingType::kLostWakeup ||
+                     found.type == FindingType::kStopped;
   out.verdict = stall ? Verdict::kStall : Verdict::kDeadlock;
   out.explanation = explain({calls_, objects_, waiters_, stuck_}, found);
   out.waited_ns = std::numeric_limits<std::int64_t>::max();
@@ -312,14 +408,17 @@ std::vector<OtherWait> Diagnostician::other_waits() const {
     return calls_.threads[a].waited_ns / kSecondNs > calls_.threads[b].waited_ns / kSecondNs;
   });
   std::vector<OtherWait> out;
-  std::map<std::tuple<std::string, CallObject, std::string>, std::size_t> places;
+  std::map<std::tuple<std::string, CallObject, std::string, std::string, std::string>, std::size_t> places;
   for (const std::size_t i : threads) {
     const LastCall& thread = calls_.threads[i];
     const LastProcess& process = calls_.processes[thread.process];
     const StackLine* frame = application_frame(thread.stack);
     const std::string function = frame && frame->app ? frame->function : "";
-    const auto [place, is_new] = places.try_emplace({thread.call, thread.object, function}, out.size());
-    if (is_new) out.push_back({thread.call, thread.object, function, {}, 0});
+    const LookedThread* seen = looked(thread);
+    const std::string halted = seen ? halted_text(*seen) : "";
+    const auto [place, is_new] =
+        places.try_emplace({thread.call, thread.object, function, waits_[i].text, halted}, out.size());
+    if (is_new) out.push_back({thread.call, thread.object, function, waits_[i].text, halted, {}, 0});
     OtherWait& wait = out[place->second];
     if (wait.count++ < OtherWait::kMostListed)
       wait.threads.push_back(
@@ -329,6 +428,8 @@ std::vector<OtherWait> Diagnostician::other_waits() const {
 }
 
 Result<Diagnosis> Diagnostician::run() {
+  enter_looked_calls();
+  waits_ = follow_calls(calls_, look_);
   for (std::size_t i = 0; i < calls_.threads.size(); i++) {
     const LastCall& thread = calls_.threads[i];
     const LastProcess& process = calls_.processes[thread.process];
@@ -351,7 +452,14 @@ Result<Diagnosis> Diagnostician::run() {
     if (calls_.threads[i].wait) out.blocked.push_back(blocked(i));
   out.computing = computing();
   out.other_waits = other_waits();
-  if (out.findings.empty()) out.reason = why_none({calls_, objects_, waiters_, stuck_});
+  out.edges = edges();
+  if (out.findings.empty()) {
+    out.reason = why_none({calls_, objects_, waiters_, stuck_});
+    if (auto why = why_undecided(calls_, look_, waits_, objects_); !why.empty()) {
+      out.verdict = Verdict::kUndecided;
+      out.reason = std::move(why);
+    }
+  }
   out.warnings = std::move(calls_.warnings);
   return out;
 }
@@ -359,12 +467,13 @@ Result<Diagnosis> Diagnostician::run() {
 }  // namespace
 
 std::string_view verdict_name(Verdict verdict) {
-  constexpr std::array<std::string_view, 3> kNames{"none", "stall", "deadlock"};
+  constexpr std::array<std::string_view, 4> kNames{"none", "undecided", "stall", "deadlock"};
   return kNames.at(static_cast<std::size_t>(verdict));
 }
 
 std::string_view finding_name(FindingType type) {
-  constexpr std::array<std::string_view, 5> kNames{"cycle", "self_deadlock", "owner_gone", "lost_wakeup", "stall"};
+  constexpr std::array<std::string_view, 6> kNames{"cycle",       "self_deadlock", "owner_gone",
+                                                   "lost_wakeup", "stall",         "stopped"};
   return kNames.at(static_cast<std::size_t>(type));
 }
 
@@ -373,7 +482,9 @@ Result<Diagnosis> diagnose(const store::Database& database, bool under_way) {
   if (!calls) return calls.error();
   auto history = WakeHistory::open(database);
   if (!history) return history.error();
-  return Diagnostician(std::move(*calls), std::move(*history)).run();
+  auto look = read_look(database);
+  if (!look) return look.error();
+  return Diagnostician(std::move(*calls), std::move(*history), std::move(*look)).run();
 }
 
 }  // namespace uscope::analyzer

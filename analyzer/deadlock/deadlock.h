@@ -18,15 +18,18 @@
 
 namespace uscope::analyzer {
 
-enum class Verdict { kNone, kStall, kDeadlock };
+// kUndecided: what threads wait in cannot be followed, and nothing else is known that could wake them.
+enum class Verdict { kNone, kUndecided, kStall, kDeadlock };
 
-// A thread that waits for a futex.
+// A thread that waits for a futex, or that a finding names.
 struct BlockedThread {
   std::int64_t pid = 0;  // pid and tid of the initial namespace
   std::int64_t tid = 0;
   std::string name;
   std::string process;  // its name; empty: unknown
   std::string call;
+  std::string wait;    // of another call than futex, with its arguments: "read(3<pipe:[4711]>)"; empty: not looked at
+  std::string halted;  // "stopped by SIGTTOU"; empty: it is not
   Primitive primitive = Primitive::kFutex;
   std::string api;            // the library's function; empty: unknown
   std::uint64_t address = 0;  // of the lock if its layout is known, else of the futex
@@ -53,6 +56,8 @@ struct OtherWait {
   std::string call;
   CallObject object;
   std::string function;  // of the application; empty: no stack
+  std::string wait;      // the call with its arguments; empty: not looked at
+  std::string halted;    // "stopped by SIGTTOU"; empty: they are not
   struct Waiting {
     std::int64_t pid = 0;
     std::int64_t tid = 0;
@@ -74,12 +79,21 @@ struct Finding {
   std::int64_t waited_ns = 0;  // the shortest of their waits
 };
 
+// Who waits for whom: every thread that waits, and what else could still wake it.
+struct WaitEdge {
+  std::int64_t from = 0;  // tid
+  std::int64_t to = 0;    // tid, or pid if `process`
+  bool process = false;
+  std::string label;  // "the write end of pipe:[4711]"; names in it may hold any byte
+};
+
 struct Diagnosis {
   Verdict verdict = Verdict::kNone;
   std::vector<Finding> findings;           // deadlocks first
   std::vector<BlockedThread> blocked;      // every thread that waits for a futex, including those of findings
   std::vector<ComputingThread> computing;  // those that others wait for first; none if calls may be missing
   std::vector<OtherWait> other_waits;      // longest wait first
+  std::vector<WaitEdge> edges;             // by `from`
   std::string reason;                      // why nothing was found; empty if something was
   std::vector<std::string> warnings;
 };

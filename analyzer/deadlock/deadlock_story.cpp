@@ -42,6 +42,8 @@ class Wording {
   std::string self(const GraphFinding& finding) const;
   std::string owner_gone(const GraphFinding& finding) const;
   std::string stall(const GraphFinding& finding) const;
+  std::string holders(const GraphFinding& finding) const;
+  std::string stopped(const GraphFinding& finding) const;
   std::string none() const;
 
  private:
@@ -51,6 +53,8 @@ class Wording {
   [[nodiscard]] std::string waits_for_owner(std::size_t i) const;
   template <typename Text>
   [[nodiscard]] std::string listed(const std::vector<std::size_t>& threads, const char* separator, Text text) const;
+  [[nodiscard]] std::string waits_for_holders(std::size_t i) const;
+  [[nodiscard]] std::string process_name(std::size_t process) const;
   [[nodiscard]] std::string could_still(const GraphFinding& finding, const std::string& deed) const;
   [[nodiscard]] std::string former_wakers(std::size_t i) const;
   [[nodiscard]] int explains(std::size_t i) const;
@@ -75,6 +79,11 @@ std::string Wording::waits(std::size_t i) const {
   const Primitive primitive = object.what.primitive;
   const std::string who = name(i) + " waits ";
   const std::string where = function_of(call(i));
+  if (!object.call_wait.text.empty()) return who + "in " + object.call_wait.text + where;
+  if (primitive == Primitive::kMonitor)
+    return who + "to enter the monitor of " +
+           (object.monitor_class.empty() ? "an object" : "a " + object.monitor_class) + " at " +
+           hex_number(object.address) + where;
   if (primitive == Primitive::kJoin) return who + "for a thread's end" + where;
   if (primitive == Primitive::kVfork) return who + "for its child of vfork to execute a program or to end" + where;
   if (primitive == Primitive::kPark) return who + "to be unparked" + where;
@@ -89,6 +98,74 @@ std::string Wording::waits_for_owner(std::size_t i) const {
     return name(i) + " waits for the end of " + name(owner) + function_of(call(i));
   if (it_.objects[i].what.primitive == Primitive::kVfork) return waits(i) + ", " + name(owner);
   return waits(i) + ", held by " + name(owner);
+}
+
+// "process 12 `server`".
+std::string Wording::process_name(std::size_t process) const {
+  const LastProcess& it = it_.calls.processes[process];
+  return it.program.empty() ? fmt::format("process {}", it.pid) : fmt::format("process {} `{}`", it.pid, it.program);
+}
+
+// "thread 12 `a` of process 12 `app` waits in read(3<pipe:[4711]>) in serve: the write end of pipe:[4711] is open in
+// process 13 `b` (descriptor 4)". Descriptors of one process are told together; its own are told as such.
+std::string Wording::waits_for_holders(std::size_t i) const {
+  const CallWait& wait = it_.objects[i].call_wait;
+  if (it_.waiters[i].releaser == Releaser::kOwner) return waits_for_owner(i);
+  std::string text = waits(i);
+  if (wait.ends.empty()) return text;
+  std::string list;
+  std::set<std::string> told;
+  for (const WaitEnd& end : wait.ends) {
+    const bool itself = end.process == call(i).process;
+    const std::string who = itself ? "its own process" : process_name(end.process);
+    std::string part;
+    if (end.object.empty()) {
+      part = "for the end of " + who;
+    } else if (end.part == "a lock on") {
+      part = fmt::format("{} has a lock on {}", who, end.object);
+    } else {
+      part = fmt::format("{} {} is open in {}", end.part, end.object, who);
+    }
+    if (end.fd >= 0 && end.part != "a lock on") part += fmt::format(" (descriptor {})", end.fd);
+    if (!told.insert(part).second) continue;
+    if (told.size() == kNamed) {
+      list += ", and more";
+      break;
+    }
+    list += (list.empty() ? "" : ", ") + part;
+  }
+  return text + (wait.ends.front().object.empty() ? " " : ": ") + list;
+}
+
+std::string Wording::holders(const GraphFinding& finding) const {
+  const std::vector<std::size_t> circle(finding.threads.begin(),
+                                        finding.threads.begin() + static_cast<std::ptrdiff_t>(finding.circle));
+  const auto tell = [&](std::size_t i) { return waits_for_holders(i); };
+  std::string text;
+  if (finding.threads.size() == 1) {
+    text = waits_for_holders(finding.threads[0]) + ". Nobody else could end this wait";
+  } else {
+    const std::vector<std::size_t>& told = circle.size() < 2 ? finding.threads : circle;
+    text = fmt::format("{} threads wait for each other{}: {}", told.size(), circle.size() < 2 ? "" : ", in a circle",
+                       listed(told, "; ", tell));
+    const std::size_t others = finding.threads.size() - told.size();
+    if (others == 1) text += ". The other thread that could end one of these waits waits for good, too";
+    if (others > 1)
+      text += fmt::format(". The {} other threads that could end one of these waits wait for good, too", others);
+  }
+  text += ".";
+  if (finding.weak) text += " No deadlock for certain: it is not known of each of these waits who should end it.";
+  return text;
+}
+
+std::string Wording::stopped(const GraphFinding& finding) const {
+  const std::vector<std::size_t> waiting(finding.threads.begin(),
+                                         finding.threads.begin() + static_cast<std::ptrdiff_t>(finding.circle));
+  std::string text = listed(waiting, "; ", [&](std::size_t i) { return waits_for_holders(i); }) + ".";
+  if (finding.circle == finding.threads.size()) return text;
+  const std::size_t halted = finding.threads[finding.circle];
+  return text + fmt::format(" {} is {}, and cannot go on before it gets SIGCONT.", process_name(call(halted).process),
+                            it_.objects[halted].call_wait.why);
 }
 
 std::string Wording::cycle(const GraphFinding& finding) const {
@@ -196,12 +273,25 @@ std::string Wording::none() const {
   std::optional<std::size_t> held;
   for (std::size_t i = 0; i < it_.waiters.size(); i++) {
     if (call(i).wait) waiting++;
-    if (it_.waiters[i].held && !held) held = i;
+    if (call(i).wait && it_.waiters[i].held && !held) held = i;
   }
   if (waiting == 0) {
     const std::size_t others = waiting_elsewhere(it_.calls).size();
     std::string none = "no thread waits for a futex at the end";
     if (others == 0) return none;
+    // Who can end waits from outside says more than how many there are.
+    std::string ended_by;
+    std::set<std::string> told;
+    for (std::size_t i = 0; i < it_.waiters.size(); i++) {
+      const CallWait& wait = it_.objects[i].call_wait;
+      if (wait.why.empty() || wait.state == CallWait::State::kNotLooked) continue;
+      const bool halted = wait.state == CallWait::State::kGoesOn;
+      const std::string part = halted ? name(i) + " is " + wait.why
+                                      : fmt::format("{} in {} can be ended by {}", name(i), wait.text, wait.why);
+      if (!told.insert(wait.why).second || told.size() > kNamed) continue;
+      ended_by += (ended_by.empty() ? "" : "; ") + part;
+    }
+    if (!ended_by.empty()) return "nobody waits for good, as far as known: " + ended_by;
     return none +
            (others == 1 ? ", but 1 thread waits in another call"
                         : fmt::format(", but {} threads wait in other calls", others)) +
@@ -214,14 +304,19 @@ std::string Wording::none() const {
   std::stable_sort(free.begin(), free.end(), [&](std::size_t a, std::size_t b) { return explains(a) < explains(b); });
   for (std::size_t i = 0; i < it_.waiters.size(); i++)
     if (free.empty() && it_.waiters[i].held && it_.waiters[i].release_event == ReleaseEvent::kPost &&
-        it_.waiters[i].releaser == Releaser::kUnknown && call(i).wait->handlers && !it_.waiters[i].outsiders)
+        it_.waiters[i].releaser == Releaser::kUnknown && call(i).wait && call(i).wait->handlers &&
+        !it_.waiters[i].outsiders)
       return "a signal may come whose handler wakes " + name(i);
   if (free.empty())
     return "somebody outside of what was traced, or of what it tells, can still wake the threads that wait";
   const auto does = [&](std::size_t i) {
     switch (call(i).standing) {
-      case Standing::kElsewhere:
-        return name(i) + " waits in " + call(i).call;
+      case Standing::kElsewhere: {
+        const CallWait& wait = it_.objects[i].call_wait;
+        if (wait.state == CallWait::State::kGoesOn && !wait.why.empty()) return name(i) + " is " + wait.why;
+        const std::string in = name(i) + " waits in " + (wait.text.empty() ? call(i).call : wait.text);
+        return wait.why.empty() ? in : in + ", which " + wait.why + " can end";
+      }
       case Standing::kTimed:
         return name(i) + " waits with a timeout";
       case Standing::kRuns:
@@ -255,6 +350,8 @@ std::vector<std::size_t> waiting_elsewhere(const LastCalls& calls) {
 
 std::string explain(const Situation& situation, const GraphFinding& finding) {
   const Wording wording(situation);
+  if (finding.type == FindingType::kStopped) return wording.stopped(finding);
+  if (finding.by_processes) return wording.holders(finding);
   switch (finding.type) {
     case FindingType::kCycle:
       return finding.signal ? wording.signal_cycle(finding) : wording.cycle(finding);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/deadlock/call_wait.h"
 #include "analyzer/deadlock/last_calls.h"
 #include "analyzer/deadlock/primitive.h"
 #include "analyzer/deadlock/wait_graph.h"
@@ -17,6 +18,8 @@ struct WaitedObject {
   Classified what;
   std::uint64_t address = 0;
   std::optional<std::int64_t> gone_owner;  // tid of an owner that has ended, if known
+  std::string monitor_class;               // of a Java monitor's object
+  CallWait call_wait;                      // of another call than futex
 };
 
 // Whether the thread is known to have made no call for a second: it computes, waits for a processor, or is stopped.

@@ -50,6 +50,7 @@ struct LastCall {
   EventRowId event_id;
   std::int64_t since_ns = 0;   // CLOCK_MONOTONIC
   std::int64_t waited_ns = 0;  // until the end of the trace or of the process
+  std::int64_t last_ns = 0;    // when its last call began or returned; 0: it has made none
   bool attached = false;       // the wait began before tracing did, so it is longer than waited_ns
   bool killed = false;         // the thread was killed inside the call, with its process
   bool known_layout = true;    // x86-64: the known layouts of locks apply

@@ -268,18 +268,28 @@ Library library_of(Primitive primitive, bool musl) {
 }  // namespace
 
 std::string_view primitive_name(Primitive primitive) {
-  constexpr std::array<std::string_view, 14> kNames{
-      "futex", "mutex", "rwlock",     "condition_variable", "semaphore",    "barrier", "join",
-      "once",  "park",  "rust_mutex", "rust_rwlock",        "rust_condvar", "go",      "vfork"};
+  constexpr std::array<std::string_view, 15> kNames{
+      "futex", "mutex",      "rwlock",      "condition_variable", "semaphore", "barrier", "join",   "once",
+      "park",  "rust_mutex", "rust_rwlock", "rust_condvar",       "go",        "vfork",   "monitor"};
   return kNames.at(static_cast<std::size_t>(primitive));
 }
 
 std::string_view primitive_phrase(Primitive primitive) {
-  constexpr std::array<std::string_view, 14> kPhrases{
-      "a futex",        "a mutex",         "a read-write lock",      "a condition variable",
-      "a semaphore",    "a barrier",       "a thread's end",         "a once-initialiser",
-      "being unparked", "a Rust mutex",    "a Rust read-write lock", "a Rust condition variable",
-      "Go's scheduler", "a child of vfork"};
+  constexpr std::array<std::string_view, 15> kPhrases{"a futex",
+                                                      "a mutex",
+                                                      "a read-write lock",
+                                                      "a condition variable",
+                                                      "a semaphore",
+                                                      "a barrier",
+                                                      "a thread's end",
+                                                      "a once-initialiser",
+                                                      "being unparked",
+                                                      "a Rust mutex",
+                                                      "a Rust read-write lock",
+                                                      "a Rust condition variable",
+                                                      "Go's scheduler",
+                                                      "a child of vfork",
+                                                      "the monitor of a Java object"};
   return kPhrases.at(static_cast<std::size_t>(primitive));
 }
 

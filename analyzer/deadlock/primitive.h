@@ -24,7 +24,8 @@ enum class Primitive {
   kRustRwlock,
   kRustCondvar,
   kGo,
-  kVfork,  // no futex: a parent whose vfork child uses its memory
+  kVfork,    // no futex: a parent whose vfork child uses its memory
+  kMonitor,  // of a Java object
 };
 
 // The library that defines the structure, and so the meaning of its words.

@@ -57,6 +57,67 @@ class FreeThreads {
   std::map<std::size_t, Latest> by_space_;
 };
 
+// The strongly connected components of a graph from which no edge leads out: those that the first `count` nodes lead
+// to. Tarjan's algorithm, without recursion. A component with one node counts only if it has an edge to itself.
+std::vector<std::vector<std::size_t>> closed_components(const std::vector<std::vector<std::size_t>>& edges,
+                                                        std::size_t count) {
+  std::vector<std::vector<std::size_t>> out;
+  std::vector<std::size_t> order(edges.size());  // 0 = not met
+  std::vector<std::size_t> low(edges.size());
+  std::vector<bool> open(edges.size());
+  std::vector<std::size_t> component(edges.size());  // 0 = none yet
+  std::vector<std::size_t> stack;
+  std::vector<std::pair<std::size_t, std::size_t>> todo;  // node, next edge
+  std::size_t met = 0;
+  std::size_t components = 0;
+  const auto finish = [&](std::size_t root) {
+    std::vector<std::size_t> members;
+    components++;
+    do {
+      members.push_back(stack.back());
+      stack.pop_back();
+      open[members.back()] = false;
+      component[members.back()] = components;
+    } while (members.back() != root);
+    std::size_t inner = 0;
+    for (const std::size_t i : members)
+      for (const std::size_t to : edges[i]) {
+        if (component[to] != components) return;
+        inner++;
+      }
+    if (inner == 0) return;
+    std::sort(members.begin(), members.end());
+    out.push_back(std::move(members));
+  };
+  for (std::size_t start = 0; start < count; start++) {
+    if (order[start] != 0) continue;
+    todo.emplace_back(start, 0);
+    while (!todo.empty()) {
+      const std::size_t i = todo.back().first;
+      const std::size_t edge = todo.back().second;
+      if (edge == 0 && order[i] == 0) {
+        order[i] = low[i] = ++met;
+        open[i] = true;
+        stack.push_back(i);
+      }
+      if (edge < edges[i].size()) {
+        todo.back().second++;
+        const std::size_t to = edges[i][edge];
+        if (order[to] == 0) {
+          todo.emplace_back(to, 0);
+        } else if (open[to]) {
+          low[i] = std::min(low[i], order[to]);
+        }
+        continue;
+      }
+      todo.pop_back();
+      if (!todo.empty()) low[todo.back().first] = std::min(low[todo.back().first], low[i]);
+      if (low[i] == order[i]) finish(i);
+    }
+  }
+  return out;
+}
+
 class Graph {
  public:
   Graph(const std::vector<Waiter>& threads, bool wakes_known)
@@ -69,7 +130,9 @@ class Graph {
   std::vector<GraphFinding> find() {
     owner_cycles();
     gone_owners();
+    holder_cycles();
     for (std::size_t i = 0; i < threads_.size(); i++) signal_cycle(i);
+    halted();
     stalls();
     return std::move(findings_);
   }
@@ -87,6 +150,9 @@ class Graph {
   void owner_cycles();
   [[nodiscard]] bool heir_is_free(std::size_t i) const { return at(i).lenient && at(i).heir && !stuck_[*at(i).heir]; }
   void gone_owners();
+  void holder_cycles();
+  void holder_cycle(const std::vector<std::size_t>& members, const std::vector<std::vector<std::size_t>>& edges);
+  void halted();
   void signal_cycle(std::size_t waiter);
   std::vector<std::size_t> chain(std::size_t from, std::size_t to, bool joins) const;
   std::vector<std::size_t> expected_wakers(std::size_t waiter) const;
@@ -154,6 +220,120 @@ void Graph::gone_owners() {
     finding.threads.push_back(i);
   }
   for (auto& [thing, finding] : by_thing) accuse(std::move(finding));
+}
+
+// Circles through holders lie in the strongly connected components of the stuck threads from which no edge leads out:
+// all that could release a member is a member. The nodes behind the threads are groups: processes, address spaces, and
+// all threads.
+void Graph::holder_cycles() {
+  const auto is_holder_wait = [&](std::size_t i) { return stuck_[i] && at(i).releaser == Releaser::kProcesses; };
+  bool some = false;
+  for (std::size_t i = 0; i < threads_.size(); i++) some = some || is_holder_wait(i);
+  if (!some) return;
+  std::vector<std::vector<std::size_t>> edges(threads_.size());
+  std::map<std::size_t, std::size_t> processes;
+  std::map<std::size_t, std::size_t> spaces;
+  const auto group = [&](std::map<std::size_t, std::size_t>& groups, std::size_t number) {
+    const auto [place, is_new] = groups.emplace(number, edges.size());
+    if (is_new) edges.emplace_back();
+    return place->second;
+  };
+  const std::size_t all = edges.size();
+  edges.emplace_back();
+  for (std::size_t i = 0; i < threads_.size(); i++) {
+    const std::size_t process = group(processes, at(i).process);
+    const std::size_t space = group(spaces, at(i).space);
+    edges[all].push_back(i);
+    edges[process].push_back(i);
+    edges[space].push_back(i);
+  }
+  for (std::size_t i = 0; i < threads_.size(); i++) {
+    if (!stuck_[i]) continue;
+    const Waiter& it = at(i);
+    if (it.releaser == Releaser::kOwner) edges[i].push_back(it.owner);
+    if (it.releaser == Releaser::kSpace) edges[i].push_back(group(spaces, it.space));
+    if (it.releaser == Releaser::kAnyone) edges[i].push_back(all);
+    if (it.releaser == Releaser::kProcesses)
+      for (const std::size_t holder : it.holders) edges[i].push_back(group(processes, holder));
+  }
+  for (const auto& members : closed_components(edges, threads_.size())) {
+    const auto ours = [&](std::size_t i) { return i < threads_.size() && is_holder_wait(i); };
+    const auto bad = [&](std::size_t i) { return i < threads_.size() && (!stuck_[i] || accused_[i]); };
+    if (std::any_of(members.begin(), members.end(), ours) && std::none_of(members.begin(), members.end(), bad))
+      holder_cycle(members, edges);
+  }
+}
+
+// The shortest circle through a waiter for holders, then the other members.
+void Graph::holder_cycle(const std::vector<std::size_t>& members, const std::vector<std::vector<std::size_t>>& edges) {
+  constexpr std::size_t kTried = 64;
+  std::vector<std::size_t> best;
+  std::size_t tried = 0;
+  for (const std::size_t start : members) {
+    if (start >= threads_.size() || at(start).releaser != Releaser::kProcesses || tried++ == kTried) continue;
+    std::map<std::size_t, std::size_t> from;
+    std::vector<std::size_t> queue{start};
+    for (std::size_t next = 0; next < queue.size() && from.count(start) == 0; next++)
+      for (const std::size_t to : edges[queue[next]])
+        if (from.emplace(to, queue[next]).second && to != start) queue.push_back(to);
+    std::vector<std::size_t> circle;
+    for (std::size_t i = start; from.count(start) != 0;) {
+      i = from.at(i);
+      if (i < threads_.size()) circle.push_back(i);
+      if (i == start) break;
+    }
+    std::reverse(circle.begin(), circle.end());
+    if (!circle.empty() && (best.empty() || circle.size() < best.size())) best = circle;
+  }
+  GraphFinding finding;
+  finding.by_processes = true;
+  finding.circle = best.size();
+  finding.threads = best;
+  for (const std::size_t i : members)
+    if (i < threads_.size() && std::find(best.begin(), best.end(), i) == best.end()) finding.threads.push_back(i);
+  finding.type = finding.threads.size() == 1 ? FindingType::kSelfDeadlock : FindingType::kCycle;
+  const auto is_open = [&](std::size_t i) {
+    const Waiter& it = at(i);
+    return it.releaser == Releaser::kSpace || it.releaser == Releaser::kAnyone || it.may_open ||
+           (it.lenient && somebody_is_free(i));
+  };
+  finding.weak = std::any_of(finding.threads.begin(), finding.threads.end(), is_open) || is_weak(finding.threads);
+  accuse(std::move(finding));
+}
+
+// Waits that only stopped threads could end: stuck if these count as stuck. Whoever sends SIGCONT ends them.
+void Graph::halted() {
+  std::map<std::size_t, std::vector<std::size_t>> stopped;  // by process
+  std::vector<Waiter> waiters = threads_;
+  for (std::size_t i = 0; i < waiters.size(); i++) {
+    if (!waiters[i].stopped) continue;
+    stopped[waiters[i].process].push_back(i);
+    waiters[i].held = true;
+    waiters[i].lenient = false;
+    waiters[i].releaser = Releaser::kNobody;
+  }
+  if (stopped.empty()) return;
+  const std::vector<bool> stuck = stuck_threads(waiters);
+  for (const auto& [process, threads] : stopped) {
+    GraphFinding finding;
+    finding.type = FindingType::kStopped;
+    finding.weak = true;
+    finding.by_processes = true;
+    for (std::size_t i = 0; i < waiters.size(); i++) {
+      if (!waiters[i].held || !stuck[i] || stuck_[i] || accused_[i]) continue;
+      const auto& holders = waiters[i].holders;
+      const bool of_process = waiters[i].releaser == Releaser::kProcesses &&
+                              std::find(holders.begin(), holders.end(), process) != holders.end();
+      const bool of_thread = waiters[i].releaser == Releaser::kOwner && waiters[waiters[i].owner].stopped &&
+                             waiters[waiters[i].owner].process == process;
+      if (of_process || of_thread) finding.threads.push_back(i);
+    }
+    finding.circle = finding.threads.size();
+    if (finding.threads.empty()) continue;
+    for (const std::size_t i : threads)
+      if (!accused_[i]) finding.threads.push_back(i);
+    accuse(std::move(finding));
+  }
 }
 
 // The threads along owners from `from` up to, but not including, `to`; empty if the owners do not lead there.
@@ -289,6 +469,10 @@ void Graph::stall(const std::vector<std::size_t>& roots) {
 // One finding for each address space, and one for the futexes that processes share.
 void Graph::stalls() {
   const std::vector<bool> behind = behind_others();
+  // A stuck thread that waits for another process explains its own: nothing is amiss with those that wait for it.
+  if (!dead_spaces_.empty())
+    for (std::size_t i = 0; i < threads_.size(); i++)
+      if (stuck_[i] && at(i).releaser == Releaser::kProcesses) dead_spaces_.insert(at(i).space);
   std::map<std::size_t, std::vector<std::size_t>> private_roots;
   std::vector<std::size_t> shared_roots;
   for (std::size_t i = 0; i < threads_.size(); i++) {
@@ -324,6 +508,8 @@ class Freeing {
         todo_.push_back(i);
       } else if (it.releaser == Releaser::kOwner) {
         of_owner_[it.owner].push_back(i);
+      } else if (it.releaser == Releaser::kProcesses) {
+        for (const std::size_t holder : it.holders) of_holder_[holder].push_back(i);
       } else if (it.releaser != Releaser::kNobody) {
         of_process_[it.process].push_back(i);
         (it.shared || it.releaser == Releaser::kAnyone ? of_anyone_ : of_space_[it.space]).waiters.push_back(i);
@@ -338,6 +524,7 @@ class Freeing {
       const std::size_t i = todo_.back();
       todo_.pop_back();
       free_all(of_owner_, i);
+      free_all(of_holder_, threads_[i].process);
       free_all(of_process_, threads_[i].process);
       free_until(of_anyone_, threads_[i].until_ns);
       const auto space = of_space_.find(threads_[i].space);
@@ -379,6 +566,7 @@ class Freeing {
   std::vector<bool> stuck_;
   std::vector<std::size_t> todo_;
   Lists of_owner_;
+  Lists of_holder_;
   Lists of_process_;
   std::map<std::size_t, Line> of_space_;
   Line of_anyone_;

@@ -2,9 +2,11 @@
 // Which thread waits for which, and which threads will never go on: pure functions on numbers, without stores or names.
 //
 // A waiter is stuck if every thread that could release it is stuck too. The possible releasers are one known thread
-// (the owner of a lock, a joined thread) or all threads that reach the futex. The stuck threads are the largest set of
-// held threads that contains all possible releasers of each member (greatest fixed point). So a thread that runs, or
-// waits for anything but a futex, clears every waiter that it could release, and these clear others in turn.
+// (the owner of a lock, a joined thread), all threads that reach the futex or, in other calls than futex, the threads
+// of some processes (those that hold a pipe's other end, the children that are waited for, the holders of a file lock).
+// The stuck threads are the largest set of held threads that contains all possible releasers of each member (greatest
+// fixed point). So a thread that runs, or waits for what is outside or not known, clears every waiter that it could
+// release, and these clear others in turn.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +24,12 @@ namespace uscope::analyzer {
 //   - a missing owner, and a cycle through a thread's end or a condition variable, are weak: a stall at most;
 //   - two or more threads that each hold what the next one waits for, all of them locks, remain a deadlock.
 enum class Releaser {
-  kNobody,   // the owner has ended
-  kOwner,    // `owner`
-  kSpace,    // any other thread of the same address space
-  kAnyone,   // any other thread of the trace
-  kUnknown,  // threads outside of the trace too, or unknown
+  kNobody,     // the owner has ended
+  kOwner,      // `owner`
+  kProcesses,  // any thread of `holders`
+  kSpace,      // any other thread of the same address space
+  kAnyone,     // any other thread of the trace
+  kUnknown,    // threads outside of the trace too, or unknown
 };
 
 // The event that releases a waiter whose releaser is not one thread.
@@ -38,13 +41,16 @@ enum class ReleaseEvent {
 
 // A thread that exists at the end.
 struct Waiter {
-  bool held = false;  // waits for a futex, and was asleep then
+  bool held = false;  // waits for a futex or in a call that is followed, and was asleep then
   std::size_t process = 0;
   std::size_t space = 0;  // equal for processes that share an address space
   Releaser releaser = Releaser::kUnknown;
   std::size_t owner = 0;
-  bool joins = false;    // the waiter waits for the owner thread to end
-  bool lenient = false;  // the lock has or had an owner, but other threads can release it as well
+  std::vector<std::size_t> holders;  // kProcesses: numbers of processes
+  bool may_open = false;             // kProcesses: another process could also get hold of the object, by its name
+  bool stopped = false;              // by a signal; anybody may continue it
+  bool joins = false;                // the waiter waits for the owner thread to end
+  bool lenient = false;              // the lock has or had an owner, but other threads can release it as well
   // kNobody: a thread that can release a lenient lock by custom, since it goes on as the owner in a child of fork().
   std::optional<std::size_t> heir;
   bool shared = false;     // other threads: of all processes, not only those of its address space
@@ -57,15 +63,19 @@ struct Waiter {
   std::int64_t until_ns = 0;  // when the thread was last seen: the end of the trace, or of its process
 };
 
-enum class FindingType { kCycle, kSelfDeadlock, kOwnerGone, kLostWakeup, kStall };
+// kStopped: waiters for a process that a signal has stopped, followed by its stopped threads.
+enum class FindingType { kCycle, kSelfDeadlock, kOwnerGone, kLostWakeup, kStall, kStopped };
 
 struct GraphFinding {
   FindingType type = FindingType::kStall;
   std::vector<std::size_t> threads;  // a cycle is in order: each thread waits for the next one
-  bool signal = false;      // a cycle through a condition variable: its waiter first, followed by the thread that
-                            // should wake it
-  bool by_history = false;  // the claim that no other thread will wake it rests on former wakers alone
-  bool weak = false;        // some free thread could end it against custom
+  bool signal = false;        // a cycle through a condition variable: its waiter first, followed by the thread that
+                              // should wake it
+  bool by_history = false;    // the claim that no other thread will wake it rests on former wakers alone
+  bool weak = false;          // some free thread could end it against custom, or it rests on waits without known owner
+  bool by_processes = false;  // it rests on holders: the first `circle` threads each wait for the next one's process,
+                              // and what else could end their waits follows
+  std::size_t circle = 0;
 };
 
 // All findings, deadlocks first; no thread is in two findings. `wakes_known`: no wake is missing from the trace.

@@ -30,6 +30,8 @@ ordered_json thread_json(const analyzer::BlockedThread& thread) {
           {"name", json_value(thread.name)},
           {"process", thread.process.empty() ? ordered_json() : json_value(thread.process)},
           {"call", json_value(thread.call)},
+          {"wait", thread.wait.empty() ? ordered_json() : json_value(thread.wait)},
+          {"halted", thread.halted.empty() ? ordered_json() : json_value(thread.halted)},
           {"primitive", analyzer::primitive_name(thread.primitive)},
           {"api", thread.api.empty() ? ordered_json() : json_value(thread.api)},
           {"address", hex_number(thread.address)},
@@ -71,6 +73,8 @@ ordered_json other_waits_json(const std::vector<analyzer::OtherWait>& waits) {
                          {"waited_ns", thread.waited_ns},
                          {"at_least", thread.at_least}});
     list.push_back({{"call", json_value(wait.call)},
+                    {"wait", wait.wait.empty() ? ordered_json() : json_value(wait.wait)},
+                    {"halted", wait.halted.empty() ? ordered_json() : json_value(wait.halted)},
                     {"object", wait.object.name.empty() ? ordered_json() : json_value(wait.object.name)},
                     {"object_doubtful", wait.object.doubtful},
                     {"descriptor", wait.object.number ? ordered_json(*wait.object.number) : ordered_json()},
@@ -91,6 +95,10 @@ std::string deadlock_json(const analyzer::Diagnosis& diagnosis) {
                         {"explanation", json_value(finding.explanation)},
                         {"waited_ns", finding.waited_ns},
                         {"threads", threads_json(finding.threads)}});
+  ordered_json edges = ordered_json::array();
+  for (const auto& edge : diagnosis.edges)
+    edges.push_back(
+        {{"from", edge.from}, {edge.process ? "to_process" : "to_thread", edge.to}, {"label", json_value(edge.label)}});
   ordered_json warnings = ordered_json::array();
   for (const std::string& warning : diagnosis.warnings) warnings.push_back(json_value(warning));
   const ordered_json value{{"verdict", analyzer::verdict_name(diagnosis.verdict)},
@@ -98,6 +106,7 @@ std::string deadlock_json(const analyzer::Diagnosis& diagnosis) {
                            {"blocked", threads_json(diagnosis.blocked)},
                            {"computing", computing_json(diagnosis.computing)},
                            {"other_waits", other_waits_json(diagnosis.other_waits)},
+                           {"edges", edges},
                            {"reason", diagnosis.reason.empty() ? ordered_json() : json_value(diagnosis.reason)},
                            {"warnings", warnings}};
   return dump(value) + "\n";

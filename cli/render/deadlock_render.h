@@ -13,4 +13,7 @@ namespace uscope::cli {
 // docs/json/deadlock.schema.json
 [[nodiscard]] std::string deadlock_json(const analyzer::Diagnosis& diagnosis);
 
+// The wait-for graph in the language of graphviz: threads in the boxes of their processes, those of findings in red.
+[[nodiscard]] std::string deadlock_dot(const analyzer::Diagnosis& diagnosis);
+
 }  // namespace uscope::cli

@@ -23,20 +23,24 @@ void add_deadlock(CommandLine& line) {
                    "what traces in the kernel: bpf, kmod (the module), or what works")
       ->one_of({"auto", "bpf", "kmod"})
       ->capture_default_str();
-  add_format(*verb, options->format);
+  verb->add_choice("--format", options->format, "how to print the result: dot is the graph of who waits for whom",
+                   {{"text", DeadlockFormat::kText}, {"json", DeadlockFormat::kJson}, {"dot", DeadlockFormat::kDot}});
   verb->runs([options] { return run_deadlock(*options); });
 }
 
-Result<int> show_diagnosis(const analyzer::Diagnosis& diagnosis, Format format) {
+Result<int> show_diagnosis(const analyzer::Diagnosis& diagnosis, DeadlockFormat format) {
   Output out(stdout);
-  out.write(format == Format::kText ? deadlock_text(diagnosis, text_width(stdout).columns) : deadlock_json(diagnosis));
+  if (format == DeadlockFormat::kText) out.write(deadlock_text(diagnosis, text_width(stdout).columns));
+  if (format == DeadlockFormat::kJson) out.write(deadlock_json(diagnosis));
+  if (format == DeadlockFormat::kDot) out.write(deadlock_dot(diagnosis));
   if (auto done = out.finish(); !done) return done.error();
+  if (diagnosis.verdict == analyzer::Verdict::kUndecided) return kUndecided;
   return diagnosis.verdict == analyzer::Verdict::kNone ? 0 : 1;
 }
 
 namespace {
 
-Result<int> diagnose_store(const store::Database& database, Format format) {
+Result<int> diagnose_store(const store::Database& database, DeadlockFormat format) {
   auto diagnosis = analyzer::diagnose(database);
   if (!diagnosis) return diagnosis.error();
   return show_diagnosis(*diagnosis, format);

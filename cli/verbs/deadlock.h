@@ -15,17 +15,21 @@ namespace uscope::cli {
 
 constexpr int kDeadlockError = 2;  // exit status
 
+constexpr int kUndecided = 3;  // exit status
+
+enum class DeadlockFormat { kText, kJson, kDot };
+
 struct DeadlockOptions {
   std::filesystem::path file;  // either this or `running`
   RecordVerbOptions running;
-  Format format = Format::kText;
+  DeadlockFormat format = DeadlockFormat::kText;
 };
 
 void add_deadlock(CommandLine& line);
-// Returns 0 if nothing was found, 1 for a deadlock or a stall.
+// Returns 0 if nothing was found, 1 for a deadlock or a stall, 3 if waits cannot be followed.
 [[nodiscard]] Result<int> run_deadlock(const DeadlockOptions& options);
 
 // Prints a diagnosis and returns the verb's exit status.
-[[nodiscard]] Result<int> show_diagnosis(const analyzer::Diagnosis& diagnosis, Format format);
+[[nodiscard]] Result<int> show_diagnosis(const analyzer::Diagnosis& diagnosis, DeadlockFormat format);
 
 }  // namespace uscope::cli

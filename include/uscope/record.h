@@ -22,6 +22,7 @@
 #include "uscope/records/stack.h"
 #include "uscope/records/task.h"
 #include "uscope/records/trace.h"
+#include "uscope/records/wait.h"
 
 #define USC_RECORD_ABI 6	/* moves with every change of a layout in records/ */
 #define USC_RECORD_ABI_OLDEST 4 /* what readers still read: ADR 1 says what differs */

@@ -126,6 +126,32 @@ CREATE TABLE loss(
 CREATE TABLE unwind_table(
   id INTEGER PRIMARY KEY, path TEXT NOT NULL, build_id TEXT, state TEXT NOT NULL, rows INTEGER NOT NULL,
   rules INTEGER NOT NULL, bytes INTEGER NOT NULL, trouble TEXT);
+CREATE TABLE thread_look(
+  thread_id INTEGER PRIMARY KEY REFERENCES thread(id), ts_ns INTEGER NOT NULL,
+  state TEXT NOT NULL CHECK (state IN
+    ('running', 'asleep', 'uninterruptible', 'stopped', 'traced', 'frozen', 'ended', 'unknown')),
+  asleep INTEGER NOT NULL, stop_signal INTEGER, tracer_pid INTEGER, tracer TEXT,
+  kind_id INTEGER REFERENCES kind(id), a0 INTEGER, a1 INTEGER, a2 INTEGER, a3 INTEGER, a4 INTEGER, a5 INTEGER,
+  timed INTEGER, caught INTEGER);
+CREATE TABLE waited_descriptor(
+  thread_id INTEGER NOT NULL REFERENCES thread(id), fd INTEGER NOT NULL, via_fd INTEGER,
+  wants TEXT NOT NULL CHECK (wants IN ('read', 'write', 'read or write', 'lock', 'connect', 'accept', 'other')));
+CREATE TABLE waited_process(
+  thread_id INTEGER NOT NULL REFERENCES thread(id), pid INTEGER, pgid INTEGER,
+  what TEXT NOT NULL CHECK (what IN ('child', 'vfork', 'pidfd')));
+CREATE TABLE resource(
+  process_id INTEGER REFERENCES process(id), pid INTEGER NOT NULL, process TEXT, fd INTEGER NOT NULL,
+  type TEXT NOT NULL, access TEXT NOT NULL CHECK (access IN ('r', 'w', 'rw')), dev INTEGER, ino INTEGER, peer INTEGER,
+  queued INTEGER, room INTEGER, listening INTEGER, nonblocking INTEGER NOT NULL, name TEXT NOT NULL,
+  ts_ns INTEGER NOT NULL, at TEXT NOT NULL CHECK (at IN ('attach', 'look')));
+CREATE TABLE held_lock(
+  id INTEGER NOT NULL, class TEXT NOT NULL CHECK (class IN ('flock', 'posix', 'ofd', 'lease', 'sem', 'msg', 'mqueue')),
+  mode TEXT NOT NULL CHECK (mode IN ('read', 'write')), dev INTEGER, ino INTEGER, first INTEGER, last INTEGER,
+  pid INTEGER, process_id INTEGER REFERENCES process(id), waiting INTEGER NOT NULL, gone INTEGER);
+CREATE TABLE monitor_wait(
+  thread_id INTEGER NOT NULL REFERENCES thread(id), what TEXT NOT NULL CHECK (what IN ('enter', 'wait', 'park')),
+  object INTEGER NOT NULL, class TEXT, owner_tid INTEGER, java_thread TEXT);
+CREATE TABLE look_trouble(process_id INTEGER REFERENCES process(id), what TEXT NOT NULL);
 CREATE TABLE errno_name(number INTEGER PRIMARY KEY, name TEXT NOT NULL);
 )sql";
 

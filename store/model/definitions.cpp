@@ -126,6 +126,15 @@ void Definitions::add(const trace::RawRecord& record) {
     case USC_RECORD_IO_URING:
       add_io_uring(record.as<usc_io_uring>());
       break;
+    case USC_RECORD_LOOK:
+    case USC_RECORD_THREAD_LOOK:
+    case USC_RECORD_WAITED:
+    case USC_RECORD_RESOURCE:
+    case USC_RECORD_HELD_LOCK:
+    case USC_RECORD_MONITOR:
+    case USC_RECORD_LOOK_TROUBLE:
+      looks.add(record);
+      break;
     default:
       break;
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "store/model/logged_stacks.h"
+#include "store/model/looks.h"
 #include "store/model/stack_table.h"
 #include "trace/hit.h"
 #include "trace/ids.h"
@@ -162,6 +163,7 @@ class Definitions {
   std::set<std::pair<std::uint64_t, trace::MmId>> handlers;
   StackTable stacks;
   LoggedStacks logged_stacks;
+  Looks looks;
   std::map<std::pair<std::uint8_t, std::uint32_t>, std::string> kind_names;  // of usc_log_kind, by source and kind
   trace::KindTable kinds;                                                    // of usc_kind
 

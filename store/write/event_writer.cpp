@@ -265,6 +265,14 @@ Result<KindRowId> EventWriter::kind_of(const usc_event& event) {
   return id;
 }
 
+Result<KindRowId> EventWriter::kind_of_call(std::uint8_t abi, std::uint32_t nr) {
+  usc_event event{};
+  event.source = USC_SOURCE_SYSCALL;
+  event.abi = abi;
+  event.kind = nr;
+  return kind_of(event);
+}
+
 // One of each source of probes, and one of all other sources.
 Result<KindRowId> EventWriter::other_kind(std::uint8_t source) {
   const bool of_probe = trace::is_of_probes(source);

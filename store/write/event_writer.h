@@ -44,6 +44,9 @@ class EventWriter {
   // What the event of a usc_signal is; the rest of the record waits here for it.
   trace::OrderedEvent keep_signal(const trace::RawRecord& record) { return signals_.keep(record); }
 
+  // The row of `kind` of a system call, which need not have come.
+  Result<KindRowId> kind_of_call(std::uint8_t abi, std::uint32_t nr);
+
   // Cells and totals, and rows of threads that events name but nothing defines. `recorded_until`: since when no new
   // call was recorded; none if the trace does not tell, and so not which threads were in a call at its end.
   Result<void> finish(std::optional<std::uint64_t> recorded_until);

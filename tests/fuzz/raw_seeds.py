@@ -17,6 +17,7 @@ START = 1_000_000_000_000
 USER = 0xFFFF  # cpu of the collector's own records
 EVENT, STACK, TASK, EXEC, EXIT, NAME, MAP, UNMAP, FILE, INFO = range(1, 11)
 VERIFY, LOSS, META, TOTAL, IO_URING, JIT, LOGGED, PLACE, STRING, FD, FUTEX, LOG_KIND, SIGNAL, PARTIAL, HIT, KIND = range(12, 28)
+LOOK, THREAD_LOOK, WAITED, RESOURCE, HELD_LOCK, MONITOR, TROUBLE = range(28, 35)
 TEXT, ADDRESS, RESULT, WORDS, PAIR = 1, 3, 7, 8, 9  # kinds of strings
 DATA, DATA_OUT, VECTOR, POLL, POLL_OUT = 11, 12, 13, 17, 18
 ROOT, BROKEN = 0, 3
@@ -200,6 +201,41 @@ def hits(raw):
     return raw
 
 
+def looks(raw):
+    def begin(look):
+        raw.put(LOOK, struct.pack("<IIQ", look, 0, 0), task=0, cpu=USER)
+
+    def end(look, records):
+        raw.put(LOOK, struct.pack("<IIQ", look, 1, records), task=0, cpu=USER)
+
+    def thread(look, state=2, task=1, nr=61, timed=0):
+        raw.put(THREAD_LOOK, struct.pack("<II6QIBBBBBBB5x16sQ", look, 7, 1, 2, 3, 4, 5, 6, nr, 0, 1, state, 1, timed, 19, 1, b"gdb", 0x2002), task, USER)
+
+    def rest(look):
+        raw.put(WAITED, struct.pack("<IiiIIBB2x", look, 5, -1, 0, 0, 0, 2), cpu=USER)
+        raw.put(WAITED, struct.pack("<IiiIIBB2x", look, -1, -1, 0, 99, 1, 0), cpu=USER)
+        for process, text in ((1, b"pipe:[4711]"), (0, b"/tmp/a\xff\n")):
+            raw.put(RESOURCE, struct.pack("<IIIiQQQQQBBBBH2x16s", look, process, 100, 5, 12, 4711, 4712, 65536, 0, 1, 2, 0x7F, 1, len(text), b"app") + text, task=0, cpu=USER)
+        for flags in (0x68, 0x71, 0xFF):
+            raw.put(HELD_LOCK, struct.pack("<IIiIQQQQBBB5x", look, 1, -1, 1, 2049, 12, 0, 99, 1, 1, flags), task=0, cpu=USER)
+        raw.put(MONITOR, struct.pack("<IIQBBHHH", look, 101, 0xFFFF, 0, 0, 16, 8, 0) + b"java.lang.Objectthread 1", cpu=USER)
+        raw.put(TROUBLE, struct.pack("<IIII", look, 1, 10, 0) + b"no answer.", task=0, cpu=USER)
+
+    begin(1)
+    thread(1)
+    rest(1)
+    end(1, 10)
+    begin(2)  # not whole: the first one is kept
+    thread(2, nr=0xFFFFFFFF)
+    end(2, 2)
+    end(3, 0)
+    thread(1, state=99, timed=9)
+    begin(4)
+    thread(4, task=77)
+    rest(4)
+    return raw
+
+
 def seeds():
     whole = sound().bytes()
     times = Raw()
@@ -217,6 +253,6 @@ def seeds():
     totals = Raw()
     totals.put(TOTAL, struct.pack("<Q", (1 << 64) - 1), number=0xFFFFFFFF)
     totals.event(cpu=1)
-    return {"whole": whole, "strings": strings(sound()).bytes(), "futexes": futexes(sound()).bytes(), "signals": signals(sound()).bytes(), "hits": hits(sound()).bytes(), "cut": whole[:-30],
+    return {"whole": whole, "strings": strings(sound()).bytes(), "futexes": futexes(sound()).bytes(), "signals": signals(sound()).bytes(), "hits": hits(sound()).bytes(), "looks": looks(sound()).bytes(), "cut": whole[:-30],
             "header": whole[:40], "header_cut": whole[:17], "empty": b"", "flipped": whole[:300] + b"\xff\xff" + whole[302:], "times": times.bytes(), "ids": ids.bytes(),
             "totals": totals.bytes(), "other_version": whole[:12] + b"\7" + whole[13:], "version_4": whole[:12] + b"\4" + whole[13:], "text": b"#!/bin/sh\n" * 9}

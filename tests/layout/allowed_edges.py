@@ -42,12 +42,13 @@ ALLOWED = {
     "tracer/backend": "include/uscope include/uscope/core support symbolizer/rows trace tracer/host tracer/probes tracer/scouts",
     "tracer/collect": (
         "include/uscope support trace tracer/backend tracer/files tracer/futex tracer/jit tracer/model tracer/probes tracer/process "
-        "tracer/scouts tracer/signals tracer/walk"),
+        "tracer/scouts tracer/signals tracer/waits tracer/walk"),
     "tracer/files": (
         "include/uscope support symbolizer/elf symbolizer/reader symbolizer/rows trace tracer/backend tracer/jit "
         "tracer/process tracer/scouts"),
     "tracer/futex": "include/uscope support trace tracer/model tracer/process tracer/scouts",
     "tracer/host": "support",
+    "tracer/java": "include/uscope support tracer/process",
     "tracer/jit": "include/uscope support trace tracer/model tracer/scouts",
     "tracer/model": "include/uscope support trace",
     "tracer/preflight": "include/uscope support tracer/backend tracer/host",
@@ -61,6 +62,7 @@ ALLOWED = {
     "tracer/targets": (
         "include/uscope support support/process support/sandbox symbolizer/elf symbolizer/probes tracer/host tracer/probes "
         "tracer/process"),
+    "tracer/waits": "include/uscope support trace tracer/java tracer/model tracer/process tracer/scouts",
     "tracer/walk": (
         "include/uscope support symbolizer/oracle symbolizer/rows trace tracer/backend tracer/files tracer/model "
         "tracer/scouts"),

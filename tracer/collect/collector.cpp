@@ -103,6 +103,7 @@ Result<std::size_t> Collector::round() {
   record_error(walks_.work());
   write_jit_news();
   record_error(futexes_.work());
+  record_error(waits_.work());
   record_error(signals_.work());
   if (observer_ != nullptr) observer_->on_round(last_round_ns_, tasks_);
   forget_the_dead();

@@ -31,6 +31,7 @@
 #include "tracer/process/arrivals.h"
 #include "tracer/scouts/process_looks.h"
 #include "tracer/signals/signal_handlers.h"
+#include "tracer/waits/wait_watch.h"
 #include "tracer/walk/attached_calls.h"
 #include "tracer/walk/sample_walks.h"
 
@@ -50,6 +51,8 @@ class Collector {
   Result<void> write_open_hits();
   // The futex waits that are open; the rounds write what looks at them have seen.
   [[nodiscard]] FutexWatch& futexes() { return futexes_; }
+  // Looks at what all threads wait in; the rounds write them.
+  [[nodiscard]] WaitWatch& waits() { return waits_; }
   // No new call is recorded any more: walks that wait for a mapping ask for it, or are finished as they are.
   void close();
   // Walks that wait for a file's rows are finished without them.
@@ -122,6 +125,7 @@ class Collector {
   UnknownMappings unknown_mappings_{backend_};
   JitNames jit_names_{tasks_, scouts_};
   FutexWatch futexes_{tasks_, sink_, scouts_};
+  WaitWatch waits_{tasks_, sink_, scouts_};
   JitCode jit_code_{scouts_};
   SignalHandlers signals_{mappings_, sink_};
   HitRecords hits_{sink_};

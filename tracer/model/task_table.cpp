@@ -78,6 +78,13 @@ std::set<std::uint32_t> TaskTable::living() const {
   return pids;
 }
 
+std::vector<std::pair<trace::TaskId, const TaskInfo*>> TaskTable::alive() const {
+  std::vector<std::pair<trace::TaskId, const TaskInfo*>> all;
+  for (const auto& [serial, task] : tasks_) all.emplace_back(serial, &task);
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
 trace::ProcessId TaskTable::process_of(std::uint32_t pid) const {
   const auto found =
       std::find_if(tasks_.begin(), tasks_.end(), [&](const auto& task) { return pid != 0 && task.second.pid == pid; });

@@ -10,6 +10,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "trace/ids.h"
@@ -45,6 +46,8 @@ class TaskTable {
   [[nodiscard]] std::unordered_set<trace::MmId> spaces_in_use() const;
   // Pids of processes that are alive, or ended a short time ago.
   [[nodiscard]] std::set<std::uint32_t> living() const;
+  // All tasks that are alive, or ended a short time ago.
+  [[nodiscard]] std::vector<std::pair<trace::TaskId, const TaskInfo*>> alive() const;
   // The process with a pid, if there is one.
   [[nodiscard]] trace::ProcessId process_of(std::uint32_t pid) const;
   [[nodiscard]] std::uint64_t processes() const { return processes_ > 0 ? static_cast<std::uint64_t>(processes_) : 0; }

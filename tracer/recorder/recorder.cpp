@@ -46,6 +46,8 @@ constexpr int kLongestIdleWaitMs = 40;
 constexpr std::uint32_t kRoomForIdleWait = 8u << 20;
 constexpr int kPendingWaitMs = 1;
 constexpr int kExecWaitMs = 100;  // how long the rings are left alone for the command's exec
+// What a signal that ends the recording ended as well may have ended so long before the signal is seen here.
+constexpr std::uint64_t kSignalSlackNs = kSecond / 10;
 constexpr int kCollectorNice = -20;
 constexpr int kReaderNice = -10;  // as for the threads of RowBuildQueue, which wait for them
 
@@ -171,6 +173,8 @@ class Recording {
   Result<void> loop();
   Result<void> empty_rings(bool all);
   Result<void> scan_waits();
+  Result<void> look_at_waits();
+  Result<void> look_when_quiet();
   [[nodiscard]] bool is_urgent() const;
   Result<void> tell_sums();
   Result<void> finish();
@@ -215,6 +219,11 @@ class Recording {
   bool executing_ = false;  // the command's exec is under way: its file does not come, or slowly
   bool stopping_ = false;
   bool interrupted_once_ = false;
+  bool is_quiet_ = false;             // no event came in the last second
+  bool hung_at_interrupt_ = false;    // so it was when the first signal came
+  std::uint64_t interrupted_ns_ = 0;  // when it was seen
+  std::uint64_t events_before_ = ~std::uint64_t{0};
+  std::uint64_t looked_at_events_ = ~std::uint64_t{0};
 };
 
 Result<void> Recording::prepare() {
@@ -356,6 +365,8 @@ void Recording::on_signals() {
       return;
     }
     interrupted_once_ = true;
+    hung_at_interrupt_ = is_quiet_;
+    interrupted_ns_ = monotonic_ns();
     if (!from_terminal) command_->send_signal(number);
   }
 }
@@ -370,6 +381,7 @@ Result<bool> Recording::each_second(std::uint64_t now) {
   const auto tasks = collector_->write_open_calls(now - std::min(now, kOpenAfterNs));
   if (!tasks) return tasks.error();
   if (auto done = collector_->futexes().scan_new(); !done) return done.error();
+  if (auto done = look_when_quiet(); !done) return done.error();
   if (auto done = collector_->write_losses(); !done) return done.error();
   if (auto done = sink_->flush(); !done) return done.error();
   if (auto done = stalls_.check(collector_->futexes(), now, *tasks); !done) return done.error();
@@ -485,6 +497,39 @@ Result<void> Recording::scan_waits() {
   return {};
 }
 
+// Looks at what all threads wait in. When a command was interrupted and is gone, the look that was taken while it hung
+// stays; when everything has ended by itself, no earlier look may.
+Result<void> Recording::look_at_waits() {
+  WaitWatch& waits = collector_->waits();
+  if (outcome_.reason == StopReason::kFinished) {
+    const bool stays = interrupted_once_ && hung_at_interrupt_;
+    if (!waits.has_looked()) return {};
+    if (!stays) return waits.write_empty();
+    return sink_->append_meta("hung_until_ns", std::to_string(interrupted_ns_ - kSignalSlackNs));
+  }
+  waits.give_up();
+  if (auto done = waits.begin(); !done) return done;
+  const std::uint64_t began_ns = monotonic_ns();
+  while (waits.is_looking()) {
+    if (auto seen = collector_->round(); !seen) return seen.error();
+    if (end_is_asked_for() || monotonic_ns() - began_ns > kLongestLookNs) waits.give_up();
+    poll(nullptr, 0, kPendingWaitMs);
+  }
+  return {};
+}
+
+// When nothing has happened for a second, one look is taken: a command that hangs may be ended by the signal that ends
+// the recording.
+Result<void> Recording::look_when_quiet() {
+  const std::uint64_t events = collector_->figures().events;
+  const bool is_quiet = events == events_before_;
+  is_quiet_ = is_quiet;
+  events_before_ = events;
+  if (!is_quiet || !command_ || looked_at_events_ == events) return {};
+  looked_at_events_ = events;
+  return collector_->waits().begin();
+}
+
 // Runs until nothing waits any more; with `all`, until nothing arrives any more either.
 Result<void> Recording::empty_rings(bool all) {
   while (true) {
@@ -510,6 +555,7 @@ Result<void> Recording::finish() {
     if (auto tasks = collector_->write_open_calls(~std::uint64_t{0}); !tasks) return tasks.error();
     if (auto done = collector_->write_open_hits(); !done) return done;
     if (auto done = scan_waits(); !done) return done;
+    if (auto done = look_at_waits(); !done) return done;
   }
   collector_->close();
   // The second round processes what was in the rings.

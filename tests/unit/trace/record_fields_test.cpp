@@ -154,17 +154,25 @@ TEST_F(RecordFieldsOfTrace, EachTypeAppears) {
   std::set<std::uint16_t> expected;
   {
     RawTrace trace(folder_ / "raw");
-#define USC_X(constant, number, name, type)                                                           \
-  if (number != USC_RECORD_META && number != USC_RECORD_STRING && number != USC_RECORD_LOG_KIND &&    \
-      number != USC_RECORD_KERNEL_PLACE && number != USC_RECORD_SIGNAL && number != USC_RECORD_HIT && \
-      number != USC_RECORD_KIND) {                                                                    \
-    type record{};                                                                                    \
-    record.head = trace.head(number, 0, 1, kStart);                                                   \
-    trace.put(record);                                                                                \
-  }                                                                                                   \
+#define USC_X(constant, number, name, type)                                                              \
+  if (number != USC_RECORD_META && number != USC_RECORD_STRING && number != USC_RECORD_LOG_KIND &&       \
+      number != USC_RECORD_KERNEL_PLACE && number != USC_RECORD_SIGNAL && number != USC_RECORD_HIT &&    \
+      number != USC_RECORD_KIND && number != USC_RECORD_RESOURCE && number != USC_RECORD_LOOK_TROUBLE) { \
+    type record{};                                                                                       \
+    record.head = trace.head(number, 0, 1, kStart);                                                      \
+    trace.put(record);                                                                                   \
+  }                                                                                                      \
   expected.insert(number);
 #include "uscope/lists/record_type.def"
 #undef USC_X
+    usc_resource resource{};
+    resource.head = trace.head(USC_RECORD_RESOURCE, 0, 1, kStart);
+    resource.access = USC_ACCESS_READ;
+    trace.put(resource);
+    usc_look_trouble trouble{};
+    trouble.head = trace.head(USC_RECORD_LOOK_TROUBLE, 0, 1, kStart);
+    trouble.text_bytes = 8;
+    trace.put(trouble, "no reply");
     trace.meta("key", "value");
     trace.string(1, 5, 0, "text");
     trace.log_kind(USC_KIND_NAMED | 1, "kind");

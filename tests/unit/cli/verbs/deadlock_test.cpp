@@ -92,8 +92,8 @@ TEST_F(DeadlockCommand, WhatIsWaitedForBesideFutexesIsListed) {
       "WAITING   12 threads wait in other calls:\n"
       "    read of /tmp/fifo (probably) in serve: thread 100 `main` of app (pid 100), for 10.000 s\n"
       "    poll in serve: thread 101 `b` of app (pid 100), for 10.000 s\n"
-      "    epoll_wait of descriptor 0 in serve: 10 threads, the longest for 10.000 s: thread 102 `pool` of app (pid "
-      "100), 103, 104, 105 …\n");
+      "    epoll_wait of descriptor 0 in serve: 10 threads, the longest for 10.000 s: thread 102 `pool` of app (pid\n"
+      "      100), 103, 104, 105 …\n");
   expect_schema(uscope({"deadlock", "fifo.db", "--format", "json"}).out, "deadlock");
 
   HungTrace many;
@@ -104,6 +104,25 @@ TEST_F(DeadlockCommand, WhatIsWaitedForBesideFutexesIsListed) {
   EXPECT_NE(text.find("read of descriptor 107"), std::string::npos) << text;
   EXPECT_EQ(text.find("read of descriptor 108"), std::string::npos) << text;
   EXPECT_NE(text.find("    and 4 more kinds (--format json has all)\n"), std::string::npos) << text;
+}
+
+TEST_F(DeadlockCommand, DotDrawsTheGraphAndNamesInItAreInert) {
+  const Finished run = uscope({"deadlock", "hung.db", "--format", "dot"});
+  EXPECT_EQ(run.code, 1);
+  EXPECT_EQ(run.err, "");
+  expect_harmless(run.out, false);
+  for (const char* wanted : {"digraph waits {\n", "  subgraph cluster_100 {\n    label=\"app (pid 100)\";\n",
+                             "    t101 [label=\"thread 101 left: a mutex\", color=red];\n",
+                             "    t100 [label=\"thread 100 main: a thread's end\"];\n",
+                             "  t101 -> t102 [label=\"a mutex\"];\n", "  t102 -> t101 [label=\"a mutex\"];\n"})
+    EXPECT_NE(run.out.find(wanted), std::string::npos) << wanted << "\n" << run.out;
+  // A name ends no text, and no line.
+  HungTrace trace{.threads = {mutex_waiter(101, "\"];\n x [label=\"\\", 0x5000, 102), running(102, "b")}};
+  write_hung(folder_ / "quotes.db", trace);
+  const std::string text = uscope({"deadlock", "quotes.db", "--format", "dot"}).out;
+  EXPECT_EQ(text.find("\n x ["), std::string::npos) << text;
+  EXPECT_EQ(text.find(" \"];"), std::string::npos) << text;
+  EXPECT_NE(text.find("label=\"thread 101 \\\""), std::string::npos) << text;
 }
 
 TEST_F(DeadlockCommand, JsonHoldsToItsSchema) {

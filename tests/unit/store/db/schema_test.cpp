@@ -109,6 +109,15 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
       {"verify", "event_id equal uscope_depth oracle_depth first_difference"},
       {"loss", "ts_ns until_ns cause process_id count"},
       {"unwind_table", "id path build_id state rows rules bytes trouble"},
+      {"thread_look",
+       "thread_id ts_ns state asleep stop_signal tracer_pid tracer kind_id a0 a1 a2 a3 a4 a5 timed caught"},
+      {"waited_descriptor", "thread_id fd via_fd wants"},
+      {"waited_process", "thread_id pid pgid what"},
+      {"resource",
+       "process_id pid process fd type access dev ino peer queued room listening nonblocking name ts_ns at"},
+      {"held_lock", "id class mode dev ino first last pid process_id waiting gone"},
+      {"monitor_wait", "thread_id what object class owner_tid java_thread"},
+      {"look_trouble", "process_id what"},
       {"errno_name", "number name"},
       {"v_event",
        "id ts_ns dur_ns how pid tid process thread kind class result errno a0 a1 a2 a3 a4 a5 stack_id depth ended "
@@ -138,7 +147,7 @@ TEST_F(SchemaTest, EveryColumnIsDocumented) {
 }
 
 TEST_F(SchemaTest, VersionsAreSet) {
-  EXPECT_EQ(one("PRAGMA user_version"), "14");
+  EXPECT_EQ(one("PRAGMA user_version"), "15");
   EXPECT_EQ(one("PRAGMA application_id"), std::to_string(0x75736370));
 }
 

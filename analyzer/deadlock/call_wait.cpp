@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Each call has a list of things that end it (the descriptors of a poll's set, the children of a wait4), and any one of
+// them is enough. So one thing that is unknown, or outside, decides; only if all are known, their holders count.
+#include "analyzer/deadlock/call_wait.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <limits>
+#include <map>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "syscalls/errno_names.h"
+
+namespace uscope::analyzer {
+namespace {
+
+using State = CallWait::State;
+
+bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+bool asks_many(std::string_view call) {
+  return is_one_of(call, {"poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait", "epoll_pwait2"});
+}
+
+class Follower {
+ public:
+  Follower(const LastCalls& calls, const Look& look) : calls_(calls), look_(look) {
+    for (std::size_t i = 0; i < calls.processes.size(); i++) places_.emplace(calls.processes[i].id, i);
+    std::int64_t looked_ns = std::numeric_limits<std::int64_t>::max();
+    for (const auto& [id, thread] : look.threads) looked_ns = std::min(looked_ns, thread.ts_ns);
+    for (const LastCall& thread : calls.threads) {
+      const LastProcess& process = calls.processes[thread.process];
+      if (process.ended && process.until_ns < looked_ns) continue;
+      alive_.insert(thread.process);
+      const auto seen = look.threads.find(thread.thread_id);
+      if (seen != look.threads.end() && seen->second.caught) caught_[thread.process] = *seen->second.caught;
+    }
+    for (const std::size_t i : alive_) {
+      by_pid_[calls.processes[i].pid] = i;
+      children_[calls.processes[i].parent_id].push_back(i);
+    }
+    for (const Resource& held : look.resources) {
+      if (held.process_id) by_fd_.emplace(std::pair(held.process_id, held.fd), &held);
+      if (held.ino != 0) by_object_[{held.type, held.dev, held.ino}].push_back(&held);
+      if (held.ino != 0 && (held.type == "unix" || held.type == "inet")) sockets_[held.ino].push_back(&held);
+    }
+  }
+
+  CallWait follow(const LastCall& thread);
+
+ private:
+  using Holders = std::vector<const Resource*>;
+
+  void outside(std::string why) {
+    // It says more than a handler.
+    if (out_.by_handler) out_.state = State::kFollowed;
+    out_.by_handler = false;
+    settle(State::kOutside, std::move(why));
+  }
+  void handler(std::string why) {
+    if (out_.state == State::kOutside) return;
+    settle(State::kOutside, std::move(why));
+    out_.by_handler = true;
+  }
+  void unknown(std::string why) { settle(State::kUnknown, std::move(why)); }
+  // What is known to come from outside says more than what is not known.
+  void settle(State state, std::string why) {
+    if (out_.state == State::kOutside || (out_.state == State::kUnknown && state == State::kUnknown)) return;
+    out_.state = state;
+    out_.why = std::move(why);
+  }
+  void hold(std::size_t process, WaitEnd end);
+  void hold(const Resource& held, const std::string& part);
+  void hold_process(std::int64_t pid);
+  void descriptor(const LookedDescriptor& waited);
+  void ends(const LookedDescriptor& waited, const Resource& own, const Holders& others, const char* part);
+  void pipe(const LookedDescriptor& waited, const Resource& own);
+  void socket(const LookedDescriptor& waited, const Resource& own);
+  void lock(const Resource& own);
+  void lock_holder(const HeldLock& held, const Resource& own);
+  void semaphore();
+  void limit();
+  void timers();
+  void troubles();
+  [[nodiscard]] bool may_handle_signals(std::size_t process) const;
+  void process(const LookedProcess& waited);
+  void any_child();
+  [[nodiscard]] const Resource* own(std::int64_t fd) const {
+    const auto found = by_fd_.find({calls_.processes[thread_->process].id, fd});
+    return found == by_fd_.end() ? nullptr : found->second;
+  }
+  [[nodiscard]] Holders of_object(const Resource& own) const {
+    const auto found = by_object_.find({own.type, own.dev, own.ino});
+    return own.ino == 0 || found == by_object_.end() ? Holders{} : found->second;
+  }
+  [[nodiscard]] std::string named(std::int64_t fd) const {
+    const Resource* found = own(fd);
+    return found && !found->name.empty() ? fmt::format("{}<{}>", fd, found->name) : fmt::format("{}", fd);
+  }
+  [[nodiscard]] std::string text() const;
+
+  const LastCalls& calls_;
+  const Look& look_;
+  std::map<ProcessRowId, std::size_t> places_;
+  std::set<std::size_t> alive_;                  // processes with threads, at the look
+  std::map<std::size_t, std::uint64_t> caught_;  // signals with handlers, where the look has told them
+  std::map<std::int64_t, std::size_t> by_pid_;
+  std::map<ProcessRowId, std::vector<std::size_t>> children_;
+  std::map<std::pair<ProcessRowId, std::int64_t>, const Resource*> by_fd_;
+  std::map<std::tuple<std::string, std::int64_t, std::int64_t>, Holders> by_object_;
+  std::map<std::int64_t, Holders> sockets_;
+  const LastCall* thread_ = nullptr;
+  const LookedThread* looked_ = nullptr;
+  CallWait out_;
+};
+
+void Follower::hold(std::size_t process, WaitEnd end) {
+  if (alive_.count(process) == 0) return unknown("a process that has ended");
+  if (calls_.processes[process].io_uring)
+    return outside(fmt::format("io_uring of process {}", calls_.processes[process].pid));
+  end.process = process;
+  out_.holders.push_back(process);
+  if (out_.ends.size() < CallWait::kMostEnds) out_.ends.push_back(std::move(end));
+}
+
+void Follower::hold(const Resource& held, const std::string& part) {
+  if (held.fd < 0) return outside(fmt::format("whoever receives {} from a socket's queue", held.name));
+  const auto place = places_.find(held.process_id);
+  if (!held.process_id || place == places_.end())
+    return outside(fmt::format("process {}{}, which is not traced and has {} {} open", held.pid,
+                               held.process.empty() ? "" : " `" + held.process + "`", part, held.name));
+  hold(place->second, {0, held.fd, held.name, part});
+}
+
+void Follower::hold_process(std::int64_t pid) {
+  const auto found = by_pid_.find(pid);
+  if (found == by_pid_.end()) return outside(fmt::format("the end of process {}, which is not traced", pid));
+  hold(found->second, {});
+}
+
+constexpr std::uint64_t bits_of(std::initializer_list<int> signals) {
+  std::uint64_t bits = 0;
+  for (const int signal : signals) bits |= std::uint64_t{1} << (signal - 1);
+  return bits;
+}
+
+// Signals of timers. Where one has a handler, it is there to end calls that take too long.
+constexpr std::uint64_t kTimerSignals = bits_of({SIGALRM, SIGVTALRM, SIGPROF});
+// Signals of faults, and glibc's own two.
+constexpr std::uint64_t kInnerSignals = bits_of({SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, 32, 33});
+
+// Whether a handler of a signal from outside may run: the look has seen one, or, where it could not, the trace has not
+// seen all that the process has asked for, or has seen that it asked for one.
+bool Follower::may_handle_signals(std::size_t process) const {
+  if (const auto caught = caught_.find(process); caught != caught_.end())
+    return (caught->second & ~kTimerSignals & ~kInnerSignals) != 0;
+  for (const LastCall& thread : calls_.threads)
+    if (thread.process == process && thread.wait && !thread.wait->handlers) return false;
+  const bool all_known = !calls_.events_missing && !calls_.calls_left_out;
+  for (std::size_t depth = 0; depth <= calls_.processes.size(); depth++) {
+    const LastProcess& it = calls_.processes[process];
+    if (!all_known || it.attached || look_.ask_for_handlers.count(it.id) != 0) return true;
+    if (it.origin == Origin::kExec) return false;
+    const auto parent = places_.find(it.parent_id);
+    if (parent == places_.end()) return true;
+    process = parent->second;
+  }
+  return true;
+}
+
+void Follower::timers() {
+  const std::string why = "the signal of a timer";
+  if (look_.ask_for_timers.count(calls_.processes[thread_->process].id) != 0) return outside(why);
+  const auto caught = caught_.find(thread_->process);
+  if (caught != caught_.end() && (caught->second & kTimerSignals) != 0) handler(why);
+}
+
+// Who waits for an end that nobody is seen to have would not wait, so somebody unseen has it.
+void Follower::ends(const LookedDescriptor&, const Resource& own, const Holders& others, const char* part) {
+  if (others.empty()) return outside(fmt::format("somebody unseen who has {} {} open", part, own.name));
+  const ProcessRowId self = calls_.processes[thread_->process].id;
+  const auto is_own = [&](const Resource* other) { return other->process_id == self; };
+  const bool only_own = std::all_of(others.begin(), others.end(), is_own);
+  // GNU make's handlers do not touch its job server's tokens.
+  const std::string& program = calls_.processes[thread_->process].program;
+  const bool handles = std::any_of(others.begin(), others.end(), is_own) && program != "make" && program != "gmake" &&
+                       may_handle_signals(thread_->process);
+  for (const Resource* other : others) {
+    // The handler of a signal writes to such a descriptor, so that the thread wakes up.
+    const bool of_handler = handles && (other->nonblocking || asks_many(looked_->call) || only_own);
+    if (is_own(other) && of_handler) handler(fmt::format("a signal handler that uses descriptor {}", other->fd));
+    hold(*other, part);
+  }
+}
+
+// The look does not tell whether a socket has a time limit; a trace that has all calls does.
+void Follower::limit() {
+  const Resource* waited = nullptr;
+  for (const LookedDescriptor& descriptor : looked_->descriptors) {
+    const Resource* held = own(descriptor.fd);
+    if (held && (held->type == "unix" || held->type == "inet")) waited = held;
+  }
+  if (!waited || look_.limits_sockets) return outside("the time, if the call has a limit");
+  const bool all_known = !calls_.events_missing && !calls_.calls_left_out &&
+                         std::none_of(alive_.begin(), alive_.end(), [&](std::size_t i) {
+                           return calls_.processes[i].attached || calls_.processes[i].io_uring;
+                         });
+  if (!all_known)
+    unknown(
+        fmt::format("whether {} has a time limit (SO_RCVTIMEO, SO_SNDTIMEO), which only a trace from the start "
+                    "of the program tells",
+                    waited->name));
+}
+
+// What could not be looked at may be what ends the wait.
+void Follower::troubles() {
+  for (const Look::Trouble& trouble : look_.troubles) {
+    const auto place = places_.find(trouble.process_id);
+    if (!trouble.process_id || place == places_.end()) {
+      outside("what could not be looked at (" + trouble.what + ")");
+    } else if (place->second == thread_->process ||
+               std::find(out_.holders.begin(), out_.holders.end(), place->second) != out_.holders.end()) {
+      unknown("what could not be looked at (" + trouble.what + ")");
+    }
+  }
+}
+
+void Follower::pipe(const LookedDescriptor& waited, const Resource& own) {
+  const bool reads = waited.wants != "write";
+  const bool writes = waited.wants == "write" || waited.wants == "read or write";
+  if (reads && own.type == "fifo") return outside(fmt::format("whoever opens {}", own.name));
+  Holders readers;
+  Holders writers;
+  for (const Resource* other : of_object(own)) {
+    if (other->reads()) readers.push_back(other);
+    if (other->writes()) writers.push_back(other);
+  }
+  if (own.type == "fifo") out_.weak = true;
+  if (reads) ends(waited, own, writers, "the write end of");
+  if (writes) ends(waited, own, readers, "the read end of");
+}
+
+void Follower::socket(const LookedDescriptor& waited, const Resource& own) {
+  if (own.listening || waited.wants == "accept") return outside("whoever connects to " + own.name);
+  if (waited.wants == "connect") return outside("the listener that it connects to");
+  if (!own.peer || *own.peer == 0)
+    return outside("whoever sends to " + own.name + ", whose other end is elsewhere or not known");
+  const auto found = sockets_.find(*own.peer);
+  ends(waited, own, found == sockets_.end() ? Holders{} : found->second, "the other end of");
+}
+
+void Follower::lock_holder(const HeldLock& held, const Resource& own) {
+  const std::string part = "a lock on";
+  const bool of_process = held.lock_class == "posix";
+  const auto place = places_.find(held.process_id);
+  const bool traced = held.process_id && place != places_.end();
+  if (traced && !held.gone) {
+    std::int64_t fd = -1;
+    for (const Resource* other : of_object(own))
+      if (other->process_id == held.process_id && fd < 0) fd = other->fd;
+    hold(place->second, {0, fd, own.name, part});
+  } else if (of_process || (!held.gone && held.pid.value_or(-1) > 0)) {
+    return outside(fmt::format("process {}, which is not traced and has a lock on {}", held.pid.value_or(0), own.name));
+  }
+  if (of_process) return;
+  // Every process that has the open file can release such a lock; which of them share it is not known.
+  bool some = traced && !held.gone;
+  for (const Resource* other : of_object(own)) {
+    if (other->process_id && other->process_id == calls_.processes[thread_->process].id) continue;
+    if (other->process_id && other->process_id == held.process_id) continue;
+    some = true;
+    hold(*other, "a descriptor of");
+  }
+  if (!some) unknown("whoever has a lock on " + own.name);
+}
+
+void Follower::lock(const Resource& own) {
+  const std::int64_t pid = calls_.processes[thread_->process].pid;
+  const bool whole = looked_->call == "flock";
+  const auto fits = [&](const HeldLock& held) {
+    const bool fitting = whole ? held.lock_class == "flock" : held.lock_class == "posix" || held.lock_class == "ofd";
+    return fitting && held.dev == own.dev && held.ino == own.ino;
+  };
+  std::set<std::int64_t> ids;
+  for (const HeldLock& held : look_.locks)
+    if (held.waiting && fits(held) && (held.pid == pid || held.lock_class == "ofd")) ids.insert(held.id);
+  bool some = false;
+  for (const HeldLock& held : look_.locks) {
+    if (held.waiting || !fits(held) || ids.count(held.id) == 0) continue;
+    some = true;
+    lock_holder(held, own);
+  }
+  if (!some) unknown("whoever has a lock on " + own.name);
+}
+
+void Follower::descriptor(const LookedDescriptor& waited) {
+  const Resource* found = own(waited.fd);
+  if (!found) return unknown(fmt::format("what ends its wait for descriptor {}, of which nothing is known", waited.fd));
+  if (waited.wants == "lock") return lock(*found);
+  if (waited.wants != "write" && found->queued.value_or(0) > 0 && !found->listening)
+    return outside("what lies in " + found->name);
+  if (waited.wants == "other" && found->type != "pidfd") return unknown("what ends its wait for " + found->name);
+  if (found->type == "pipe" || found->type == "fifo") return pipe(waited, *found);
+  if (found->type == "unix" || found->type == "inet") return socket(waited, *found);
+  if (found->type == "eventfd") return ends(waited, *found, of_object(*found), "a descriptor of");
+  if (found->type == "pidfd") return hold_process(found->peer.value_or(0));
+  static const std::map<std::string, const char*, std::less<>> kOthers{
+      {"tty", "input or output of the terminal "}, {"timerfd", "a timer, "},    {"signalfd", "a signal, "},
+      {"inotify", "a change of files, "},          {"mqueue", "a message on "}, {"device", "the device "}};
+  const auto known = kOthers.find(found->type);
+  if (known != kOthers.end()) return outside(known->second + found->name);
+  unknown("what ends its wait for " + found->name);
+}
+
+// Whether its last change took the semaphore is not known, so this is a stall at most, and only if nobody is free.
+void Follower::semaphore() {
+  const std::int64_t pid = calls_.processes[thread_->process].pid;
+  std::set<std::int64_t> ids;
+  for (const HeldLock& held : look_.locks)
+    if (held.lock_class == "sem" && held.waiting && held.pid == pid) ids.insert(held.id);
+  bool dead = false;
+  for (const HeldLock& held : look_.locks)
+    if (held.lock_class == "sem" && !held.waiting && ids.count(held.id) != 0) dead = dead || held.gone;
+  if (!dead) return outside("any process that changes the System V semaphore");
+  out_.anyone = true;
+}
+
+// A process whose parent has ended may have become a child of this one.
+void Follower::any_child() {
+  const ProcessRowId self = calls_.processes[thread_->process].id;
+  const auto its = children_.find(self);
+  if (its == children_.end()) return unknown("the end of a child that is not known");
+  for (const std::size_t child : its->second) hold(child, {});
+  for (const std::size_t i : alive_) {
+    const auto parent = places_.find(calls_.processes[i].parent_id);
+    if (i != thread_->process && parent != places_.end() && alive_.count(parent->second) == 0) hold(i, {});
+  }
+}
+
+void Follower::process(const LookedProcess& waited) {
+  if (waited.pid && *waited.pid > 0) return hold_process(*waited.pid);
+  any_child();
+}
+
+std::string Follower::text() const {
+  constexpr std::size_t kShown = 4;
+  const std::string& call = looked_->call;
+  const auto& waits = looked_->descriptors;
+  if (call == "flock" && !waits.empty())
+    return fmt::format("flock({}, {})", named(waits[0].fd), (looked_->args[1] & 1) != 0 ? "LOCK_SH" : "LOCK_EX");
+  if (call == "fcntl" && !waits.empty()) {
+    constexpr std::uint64_t kOfd = 38;  // F_OFD_SETLKW
+    return fmt::format("fcntl({}, {})", named(waits[0].fd), looked_->args[1] == kOfd ? "F_OFD_SETLKW" : "F_SETLKW");
+  }
+  if (call == "wait4") return fmt::format("wait4({})", static_cast<std::int32_t>(looked_->args[0]));
+  if (call == "waitid") {
+    static constexpr std::array<const char*, 4> kTypes{"P_ALL", "P_PID", "P_PGID", "P_PIDFD"};
+    const std::uint64_t type = looked_->args[0];
+    return fmt::format("waitid({}, {})", type < kTypes.size() ? kTypes.at(type) : "?",
+                       static_cast<std::int32_t>(looked_->args[1]));
+  }
+  if (waits.empty() && !thread_->object.name.empty()) return fmt::format("{}({})", call, thread_->object.name);
+  std::string list;
+  if (!waits.empty() && waits[0].via_fd) list = named(*waits[0].via_fd) + ": ";
+  for (std::size_t i = 0; i < waits.size(); i++) {
+    if (i > 0) list += ", ";
+    if (i == kShown && waits.size() > kShown + 1) {
+      list += fmt::format("and {} more", waits.size() - i);
+      break;
+    }
+    list += named(waits[i].fd) + (asks_many(call) ? " " + waits[i].wants : "");
+  }
+  return fmt::format("{}({})", call, list);
+}
+
+CallWait Follower::follow(const LastCall& thread) {
+  out_ = CallWait();
+  const auto found = look_.threads.find(thread.thread_id);
+  if (found == look_.threads.end()) return out_;
+  thread_ = &thread;
+  looked_ = &found->second;
+  out_.state = State::kGoesOn;
+  out_.why = halted_text(*looked_);
+  if (thread.wait) return out_;
+  if (!looked_->call.empty()) out_.text = text();
+  const bool sleeps = looked_->asleep && (looked_->state == "asleep" || looked_->state == "uninterruptible");
+  if (!sleeps || looked_->call.empty() || looked_->timed.value_or(false)) return out_;
+  if (is_one_of(looked_->call, {"nanosleep", "clock_nanosleep"})) return out_;
+  out_.state = State::kFollowed;
+  if (calls_.tasks_missing) unknown("threads that the trace does not know");
+  if (!looked_->timed) limit();
+  timers();
+  if (!thread.call.empty() && thread.call != looked_->call) unknown("what it does now");
+  for (const LookedDescriptor& waited : looked_->descriptors) descriptor(waited);
+  for (const LookedProcess& waited : looked_->processes) process(waited);
+  if (is_one_of(looked_->call, {"semop", "semtimedop"})) semaphore();
+  if (is_one_of(looked_->call, {"pause", "rt_sigsuspend", "rt_sigtimedwait"})) outside("a signal");
+  const bool nothing = looked_->descriptors.empty() && looked_->processes.empty() && !out_.anyone;
+  if (nothing && asks_many(looked_->call) && !looked_->call.starts_with("epoll")) outside("a signal");
+  if (nothing) unknown(fmt::format("what ends its {}, which is not followed", looked_->call));
+  troubles();
+  // The end of a child interrupts the call, and a handler of SIGCHLD may do anything.
+  if (out_.state == State::kFollowed && !looked_->descriptors.empty()) {
+    const auto its = children_.find(calls_.processes[thread.process].id);
+    if (its != children_.end()) out_.holders.insert(out_.holders.end(), its->second.begin(), its->second.end());
+  }
+  std::sort(out_.holders.begin(), out_.holders.end());
+  out_.holders.erase(std::unique(out_.holders.begin(), out_.holders.end()), out_.holders.end());
+  return out_;
+}
+
+}  // namespace
+
+std::string halted_text(const LookedThread& thread) {
+  if (thread.state == "stopped")
+    return thread.stop_signal ? "stopped by " + syscalls::signal_name(static_cast<int>(*thread.stop_signal))
+                              : std::string("stopped by a signal");
+  if (thread.state == "traced")
+    return thread.tracer_pid ? fmt::format("traced by {} (pid {})", thread.tracer.empty() ? "a process" : thread.tracer,
+                                           *thread.tracer_pid)
+                             : std::string("traced by another process");
+  return thread.state == "frozen" ? "frozen" : "";
+}
+
+std::vector<CallWait> follow_calls(const LastCalls& calls, const Look& look) {
+  Follower follower(calls, look);
+  std::vector<CallWait> out;
+  out.reserve(calls.threads.size());
+  for (const LastCall& thread : calls.threads) out.push_back(follower.follow(thread));
+  return out;
+}
+
+}  // namespace uscope::analyzer

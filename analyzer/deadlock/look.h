@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The last look at an application: what each thread was found in, which descriptors and locks processes held, and what
+// could not be read. docs/schema.md describes the tables. A store without them gives an empty look.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analyzer/read/row_ids.h"
+#include "store/db/database.h"
+#include "support/result.h"
+
+namespace uscope::analyzer {
+
+struct LookedDescriptor {
+  std::int64_t fd = 0;
+  std::optional<std::int64_t> via_fd;  // the epoll descriptor whose set has it
+  std::string wants;                   // "read", "write", "read or write", "lock", "connect", "accept", "other"
+};
+
+struct LookedProcess {
+  std::optional<std::int64_t> pid;  // nullopt: any child
+  std::optional<std::int64_t> pgid;
+  std::string what;  // "child", "vfork", "pidfd"
+};
+
+struct LookedMonitor {
+  std::string what;  // "enter", "wait", "park"
+  std::uint64_t object = 0;
+  std::string class_name;
+  std::optional<std::int64_t> owner_tid;
+  std::string java_thread;
+};
+
+struct LookedThread {
+  std::int64_t ts_ns = 0;
+  std::string state;    // "asleep", "stopped", …
+  bool asleep = false;  // it has not run between the beginning and the end of the look
+  std::optional<std::int64_t> stop_signal;
+  std::optional<std::int64_t> tracer_pid;
+  std::string tracer;
+  std::string call;  // empty: none, or not known
+  std::array<std::uint64_t, 6> args{};
+  std::optional<bool> timed;            // nullopt: not known
+  std::optional<std::uint64_t> caught;  // signals for which its process has handlers: bit 0 is signal 1
+  std::vector<LookedDescriptor> descriptors;
+  std::vector<LookedProcess> processes;
+  std::vector<LookedMonitor> monitors;
+};
+
+// A descriptor of a process.
+struct Resource {
+  ProcessRowId process_id;  // none: the process is not traced
+  std::int64_t pid = 0;
+  std::string process;
+  std::int64_t fd = 0;  // -1: in flight
+  std::string type;
+  std::string access;  // "r", "w", "rw"
+  std::int64_t dev = 0;
+  std::int64_t ino = 0;  // 0: not known
+  std::optional<std::int64_t> peer;
+  std::optional<std::int64_t> queued;
+  bool listening = false;
+  bool nonblocking = false;
+  std::string name;
+
+  [[nodiscard]] bool reads() const { return access != "w"; }
+  [[nodiscard]] bool writes() const { return access != "r"; }
+};
+
+struct HeldLock {
+  std::int64_t id = 0;
+  std::string lock_class;  // "flock", "posix", "ofd", "sem", …
+  bool writing = false;
+  std::int64_t dev = 0;
+  std::int64_t ino = 0;
+  std::optional<std::int64_t> pid;
+  ProcessRowId process_id;  // none: the process is not traced
+  bool waiting = false;
+  bool gone = false;
+};
+
+struct Look {
+  std::map<ThreadRowId, LookedThread> threads;
+  std::vector<Resource> resources;
+  std::vector<HeldLock> locks;
+  struct Trouble {
+    ProcessRowId process_id;
+    std::string what;
+  };
+  std::vector<Trouble> troubles;
+  // Processes that the trace has seen ask for signals: for handlers of signals from outside, and for timers.
+  std::set<ProcessRowId> ask_for_handlers;
+  std::set<ProcessRowId> ask_for_timers;
+  bool limits_sockets = false;  // some process has asked for a time limit of a socket
+};
+
+[[nodiscard]] Result<Look> read_look(const store::Database& database);
+
+}  // namespace uscope::analyzer

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Hangs through pipes, sockets, children and file locks, and healthy programs that wait in the same calls.
+#include "tests/unit/analyzer/deadlock/diagnosis_test.h"
+#include "tests/unit/analyzer/looked_store.h"
+
+namespace uscope::test {
+namespace {
+
+// Processes 100, 200, …: children of the first one. One thread each, in these calls; "" runs.
+HungTrace processes_in(const std::vector<std::string>& calls) {
+  HungTrace trace{.processes = {}};
+  for (std::size_t i = 0; i < calls.size(); i++) {
+    const int pid = 100 * (static_cast<int>(i) + 1);
+    MadeThread thread = elsewhere(pid, "t", calls[i]);
+    thread.process = static_cast<int>(i) + 1;
+    trace.threads.push_back(thread);
+    trace.processes.push_back({.pid = pid, .parent = i == 0 ? 0 : 1});
+  }
+  return trace;
+}
+
+class CallWaits : public DeadlockTest {
+ protected:
+  Diagnosis look_at(const HungTrace& trace, const MadeLook& look) {
+    const auto path = folder_ / ("looked" + std::to_string(count_++) + ".db");
+    write_hung(path, trace);
+    const store::Database database = open_store(path);
+    look.put_into(database);
+    auto diagnosis = analyzer::diagnose(database);
+    if (!diagnosis) {
+      ADD_FAILURE() << diagnosis.error().what;
+      return {};
+    }
+    return *diagnosis;
+  }
+
+  // One finding that accuses these threads, and tells this.
+  void expect_finding(const HungTrace& trace, const MadeLook& look, Verdict verdict, FindingType type,
+                      std::vector<std::int64_t> tids, const std::vector<std::string>& told) {
+    const Diagnosis diagnosis = look_at(trace, look);
+    EXPECT_EQ(verdict_name(diagnosis.verdict), verdict_name(verdict)) << diagnosis.reason;
+    ASSERT_EQ(diagnosis.findings.size(), 1U) << diagnosis.reason;
+    const auto& finding = diagnosis.findings[0];
+    EXPECT_EQ(finding_name(finding.type), finding_name(type)) << finding.explanation;
+    std::vector<std::int64_t> accused;
+    for (const auto& thread : finding.threads) accused.push_back(thread.tid);
+    std::sort(accused.begin(), accused.end());
+    EXPECT_EQ(accused, tids) << finding.explanation;
+    for (const std::string& part : told)
+      EXPECT_NE(finding.explanation.find(part), std::string::npos) << part << "\n" << finding.explanation;
+  }
+
+  void expect_no_finding(const HungTrace& trace, const MadeLook& look, const std::string& why = "",
+                         Verdict verdict = Verdict::kNone) {
+    const Diagnosis diagnosis = look_at(trace, look);
+    EXPECT_EQ(verdict_name(diagnosis.verdict), verdict_name(verdict)) << diagnosis.reason;
+    for (const auto& finding : diagnosis.findings) ADD_FAILURE() << finding.explanation;
+    EXPECT_NE(diagnosis.reason.find(why), std::string::npos) << diagnosis.reason;
+  }
+};
+
+TEST_F(CallWaits, AParentWaitsForAChildThatFillsAPipe) {
+  MadeLook look;
+  look.child(1, 200).on(2, "write", 4, "write").pipe(77, 1, 3, 2, 4);
+  expect_finding(processes_in({"wait4", "write"}), look, Verdict::kDeadlock, FindingType::kCycle, {100, 200},
+                 {"waits in wait4(200) in serve for the end of process 200 `app`",
+                  "waits in write(4<pipe:[77]>) in serve: the read end of pipe:[77] is open in process 100 `app` "
+                  "(descriptor 3)"});
+  // Any child, one of which runs.
+  MadeLook any;
+  any.child(1, -1).on(2, "write", 4, "write").pipe(77, 1, 3, 2, 4);
+  expect_no_finding(processes_in({"wait4", "write", ""}), any);
+  // Somebody outside reads the pipe, too.
+  look.holds(0, 8, "pipe", "r", 77);
+  expect_no_finding(processes_in({"wait4", "write"}), look, "process 9999 `other`, which is not traced");
+}
+
+TEST_F(CallWaits, TheEndOfAPipeNeverComes) {
+  // A sibling has inherited the write end, and waits for the parent.
+  MadeLook sibling;
+  sibling.on(1, "read", 3, "read").pipe(77, 1, 3, 2, 4).on(2, "read", 5, "read").pipe(78, 2, 5, 1, 6);
+  expect_finding(processes_in({"read", "read"}), sibling, Verdict::kDeadlock, FindingType::kCycle, {100, 200},
+                 {"the write end of pipe:[77] is open in process 200 `app` (descriptor 4)"});
+  MadeLook itself;
+  itself.on(1, "read", 3, "read").pipe(77, 1, 3, 1, 4);
+  // A process that the trace has seen from its start, and that has no handlers.
+  HungTrace known = processes_in({"read"});
+  known.more_sql = "UPDATE process SET start_ns = " + std::to_string(kStart + 1) + ";";
+  expect_no_finding(processes_in({"read"}), itself, "a signal handler that uses descriptor 4");
+  expect_finding(known, itself, Verdict::kDeadlock, FindingType::kSelfDeadlock, {100},
+                 {"the write end of pipe:[77] is open in its own process (descriptor 4). Nobody else"});
+  // Signal handlers write to pipes like these.
+  MadeLook nonblocking;
+  nonblocking.on(1, "read", 3, "read").holds(1, 3, "pipe", "r", 77);
+  nonblocking.holds(1, 4, "pipe", "w", 77, "NULL,NULL,NULL,NULL,1");
+  expect_no_finding(processes_in({"read"}), nonblocking, "a signal handler that uses descriptor 4");
+  MadeLook polled;
+  polled.in_call(1, "poll").waits(1, 3, "read").pipe(77, 1, 3, 1, 4);
+  HungTrace poll = processes_in({"poll"});
+  expect_no_finding(poll, polled, "a signal handler that uses descriptor 4");
+  poll.more_sql = known.more_sql;
+  expect_finding(poll, polled, Verdict::kDeadlock, FindingType::kSelfDeadlock, {100}, {"Nobody else"});
+}
+
+TEST_F(CallWaits, PeersThatFillEachOthersSockets) {
+  MadeLook look;
+  look.on(1, "write", 3, "write").on(2, "sendto", 4, "write").socket(1, 3, 90, 91).socket(2, 4, 91, 90);
+  expect_finding(processes_in({"write", "sendto"}), look, Verdict::kDeadlock, FindingType::kCycle, {100, 200},
+                 {"the other end of socket:[91] is open in process 200", "the other end of socket:[90]"});
+  // The other end is in flight: whoever receives it may read.
+  MadeLook flight;
+  flight.on(1, "write", 3, "write").on(2, "sendto", 4, "write").socket(1, 3, 90, 91).socket(2, 4, 91, 90);
+  flight.socket(2, -1, 91, 90);
+  expect_no_finding(processes_in({"write", "sendto"}), flight, "receives");
+}
+
+TEST_F(CallWaits, LocksInOppositeOrder) {
+  MadeLook look;
+  look.on(1, "fcntl", 3, "lock").on(2, "fcntl", 3, "lock");
+  for (const int process : {1, 2})
+    look.holds(process, 3, "file", "rw", process == 1 ? 11 : 12, "NULL,NULL,NULL,NULL,0", "/tmp/b");
+  look.lock(1, "posix", 11, 2, false).lock(1, "posix", 11, 1, true);
+  look.lock(2, "posix", 12, 1, false).lock(2, "posix", 12, 2, true);
+  expect_finding(processes_in({"fcntl", "fcntl"}), look, Verdict::kDeadlock, FindingType::kCycle, {100, 200},
+                 {"waits in fcntl(3</tmp/b>, F_SETLKW) in serve: process 200 `app` has a lock on /tmp/b"});
+  MadeLook free;
+  free.on(1, "fcntl", 3, "lock").holds(1, 3, "file", "rw", 11);
+  free.lock(1, "posix", 11, 0, false).lock(1, "posix", 11, 1, true);
+  expect_no_finding(processes_in({"fcntl"}), free, "process 9999, which is not traced and has a lock on");
+}
+
+TEST_F(CallWaits, AFlockOfTheWaitingParent) {
+  MadeLook look;
+  look.child(1, 200).on(2, "flock", 3, "lock");
+  look.holds(1, 5, "file", "rw", 11).holds(2, 3, "file", "rw", 11);
+  look.lock(1, "flock", 11, 1, false).lock(1, "flock", 11, 2, true);
+  expect_finding(processes_in({"wait4", "flock"}), look, Verdict::kDeadlock, FindingType::kCycle, {100, 200},
+                 {"LOCK_EX)", "process 100 `app` has a lock on file:[11]"});
+  // A process that runs has the open file, too.
+  look.holds(3, 5, "file", "rw", 11);
+  expect_no_finding(processes_in({"wait4", "flock", ""}), look);
+}
+
+TEST_F(CallWaits, AStoppedProcessHoldsALock) {
+  MadeLook look;
+  look.on(1, "flock", 3, "lock").stopped(2, 20).holds(1, 3, "file", "rw", 11).holds(2, 3, "file", "rw", 11);
+  look.lock(1, "flock", 11, 2, false).lock(1, "flock", 11, 1, true);
+  HungTrace trace = processes_in({"flock", "read"});
+  expect_finding(trace, look, Verdict::kStall, FindingType::kStopped, {100, 200},
+                 {"process 200 `app` is stopped by SIGTSTP, and cannot go on before it gets SIGCONT"});
+  MadeLook child;
+  child.child(1, 200).stopped(2, 22);
+  expect_finding(processes_in({"wait4", "write"}), child, Verdict::kStall, FindingType::kStopped, {100, 200},
+                 {"for the end of process 200", "stopped by SIGTTOU"});
+  // A debugger goes on with what it stopped; a process that nobody waits for may be stopped as long as it likes.
+  MadeLook debugged;
+  debugged.child(1, 200).traced(2, 100);
+  expect_no_finding(processes_in({"wait4", "write"}), debugged, "traced by gdb (pid 100)");
+  MadeLook alone;
+  alone.stopped(1, 19);
+  expect_no_finding(processes_in({"read"}), alone, "stopped by SIGSTOP");
+}
+
+TEST_F(CallWaits, AJobserverWithoutTokens) {
+  const HungTrace trace = processes_in({"wait4", "read", "read"});
+  MadeLook look;
+  look.child(1, -1).on(2, "read", 3, "read").on(3, "read", 3, "read");
+  for (const int process : {1, 2, 3}) look.holds(process, 3, "pipe", "r", 77).holds(process, 4, "pipe", "w", 77);
+  expect_finding(trace, look, Verdict::kDeadlock, FindingType::kCycle, {100, 200, 300}, {"the write end of pipe:[77]"});
+  MadeLook compiles;
+  compiles.child(1, -1).on(2, "read", 3, "read").holds(2, 3, "pipe", "r", 77).holds(2, 4, "pipe", "w", 77);
+  compiles.holds(3, 4, "pipe", "w", 77);
+  expect_no_finding(processes_in({"wait4", "read", ""}), compiles);
+}
+
+TEST_F(CallWaits, ALookFromBeforeTheLastCallIsPast) {
+  MadeLook look;
+  look.on(1, "read", 3, "read").pipe(77, 1, 3, 1, 4);
+  HungTrace trace = processes_in({"read"});
+  trace.more_sql = "UPDATE event SET ts_ns = ts_ns + 3600000000000;";
+  expect_no_finding(trace, look);
+}
+
+TEST_F(CallWaits, AMutexAndAPipeAreOneCircle) {
+  HungTrace trace{.threads = {elsewhere(100, "reader", "read"), mutex_waiter(101, "writer", kA, 100)}};
+  MadeLook look;
+  look.on(1, "read", 3, "read").pipe(77, 1, 3, 1, 4);
+  expect_finding(trace, look, Verdict::kDeadlock, FindingType::kCycle, {100, 101},
+                 {"thread 101 `writer` waits for the mutex 0x555500001000 in work, held by thread 100 `reader`"});
+  trace.threads.push_back(running(102, "free"));
+  expect_no_finding(trace, look);
+}
+
+TEST_F(CallWaits, ASemaphoreOfADeadProcess) {
+  MadeLook look;
+  look.child(1, -1).in_call(2, "semop").lock(5, "sem", 7, 2, true).lock(5, "sem", 7, 0, false, true);
+  const Diagnosis dead = look_at(processes_in({"wait4", "semop"}), look);
+  EXPECT_EQ(verdict_name(dead.verdict), "stall");
+  MadeLook alive;
+  alive.child(1, -1).in_call(2, "semop").lock(5, "sem", 7, 2, true).lock(5, "sem", 7, 1, false);
+  expect_no_finding(processes_in({"wait4", "semop"}), alive, "any process that changes the System V semaphore");
+}
+
+TEST_F(CallWaits, HealthyServicesAreNotAccused) {
+  // A master waits for its workers; these wait for clients.
+  MadeLook workers;
+  workers.child(1, -1).in_call(2, "epoll_wait", 5).waits(2, 6, "read", "5").on(3, "accept4", 6, "accept");
+  for (const int process : {2, 3}) workers.holds(process, 6, "inet", "rw", 50, "NULL,NULL,NULL,1,0");
+  expect_no_finding(processes_in({"wait4", "epoll_wait", "accept4"}), workers, "whoever connects to");
+  // A shell waits for its child, which reads a terminal.
+  MadeLook shell;
+  shell.child(1, 200).on(2, "read", 0, "read").holds(2, 0, "tty", "rw", 3, "NULL,NULL,NULL,NULL,0", "/dev/pts/0");
+  expect_no_finding(processes_in({"wait4", "read"}), shell, "input or output of the terminal /dev/pts/0");
+  // tail -f | grep: inotify.
+  MadeLook tail;
+  tail.child(1, -1).on(2, "read", 4, "read").holds(2, 4, "inotify", "r", 0).on(3, "read", 0, "read");
+  tail.pipe(77, 3, 0, 2, 1);
+  expect_no_finding(processes_in({"wait4", "read", "read"}), tail, "a change of files");
+  // A pool waits for work from a parent in accept.
+  MadeLook pool;
+  pool.on(1, "accept", 6, "accept").holds(1, 6, "unix", "rw", 50, "NULL,NULL,NULL,1,0");
+  pool.on(2, "read", 3, "read").on(3, "read", 3, "read").pipe(77, 2, 3, 1, 4).pipe(77, 3, 3, 1, 4);
+  expect_no_finding(processes_in({"accept", "read", "read"}), pool);
+  // A time limit, one that is not known, a signal, a FIFO that anybody may open.
+  for (const char* timed : {"1", "NULL"}) {
+    MadeLook limit;
+    limit.in_call(1, "read", 3, 0, timed).waits(1, 3, "read").pipe(77, 1, 3, 1, 4);
+    const auto diagnosis = look_at(processes_in({"read"}), limit);
+    EXPECT_TRUE(diagnosis.findings.empty()) << timed;
+  }
+  MadeLook paused;
+  paused.in_call(1, "pause");
+  expect_no_finding(processes_in({"pause"}), paused, "a signal");
+  MadeLook fifo;
+  fifo.on(1, "read", 3, "read").holds(1, 3, "fifo", "rw", 7);
+  expect_no_finding(processes_in({"read"}), fifo, "whoever opens");
+  // An end that nobody is seen to have; one without a known peer; a timer's signal; what could not be looked at.
+  MadeLook unseen;
+  unseen.on(1, "read", 3, "read").holds(1, 3, "pipe", "r", 77);
+  expect_no_finding(processes_in({"read"}), unseen, "somebody unseen");
+  MadeLook datagram;
+  datagram.on(1, "recvfrom", 3, "read").holds(1, 3, "unix", "rw", 90);
+  expect_no_finding(processes_in({"recvfrom"}), datagram, "whoever sends to");
+  MadeLook timer;
+  timer.child(1, 200).on(2, "write", 4, "write").pipe(77, 1, 3, 2, 4);
+  HungTrace alarmed = processes_in({"wait4", "write"});
+  alarmed.more_sql =
+      "INSERT INTO kind VALUES(90, 'alarm', 'syscall', 'x86_64', 37);"
+      "INSERT INTO event SELECT 900, ts_ns - 5, 1, 'returned', 2, 2, 90, 0, NULL, 5, 0, 0, 0, 0, 0 FROM event LIMIT 1;";
+  expect_no_finding(alarmed, timer, "the signal of a timer");
+  timer.trouble(2, "descriptors could not be read");
+  expect_no_finding(processes_in({"wait4", "write"}), timer, "descriptors could not be read", Verdict::kUndecided);
+  // A thread that ran during the look.
+  MadeLook ran;
+  ran.in_call(1, "read", 3, 0, "0", "asleep", 0).waits(1, 3, "read").pipe(77, 1, 3, 1, 4);
+  expect_no_finding(processes_in({"read"}), ran);
+}
+
+TEST_F(CallWaits, WhatCannotBeFollowedIsUndecided) {
+  MadeLook other;
+  other.in_call(1, "io_getevents");
+  expect_no_finding(processes_in({"io_getevents"}), other, "it cannot be followed who could end io_getevents()",
+                    Verdict::kUndecided);
+  HungTrace go{.threads = {sem_waiter(100, "main", kA), elsewhere(101, "poller", "epoll_wait")}};
+  go.threads[0].stack = {{"runtime.futex", "app"}, {"runtime.notesleep", "app"}, {"main", "app"}};
+  MadeLook look;
+  look.in_call(1, "futex").in_call(2, "epoll_wait", 4).waits(2, 5, "read", "4").holds(1, 5, "eventfd", "rw", 9);
+  const auto goroutines = look_at(go, look);
+  EXPECT_TRUE(goroutines.findings.empty());
+  // A listening socket: somebody may connect.
+  look.waits(2, 6, "read", "4").holds(1, 6, "inet", "rw", 50, "NULL,NULL,NULL,1,0");
+  expect_no_finding(go, look);
+}
+
+// Attached to: only the look tells what the process handles.
+TEST_F(CallWaits, TheLookTellsHandlers) {
+  const HungTrace trace = processes_in({"read"});
+  constexpr std::uint64_t kHangup = 1;
+  constexpr std::uint64_t kAlarm = 1 << 13;
+  constexpr std::uint64_t kFaults = 1 << 10 | 1 << 7;  // SIGSEGV, SIGFPE
+  const auto caught = [&](std::uint64_t signals) {
+    MadeLook look;
+    look.on(1, "read", 3, "read").pipe(77, 1, 3, 1, 4).catches(1, signals);
+    return look;
+  };
+  expect_finding(trace, caught(0), Verdict::kDeadlock, FindingType::kSelfDeadlock, {100}, {"its own process"});
+  expect_finding(trace, caught(kFaults), Verdict::kDeadlock, FindingType::kSelfDeadlock, {100}, {"its own process"});
+  expect_no_finding(trace, caught(kHangup), "a signal handler that uses descriptor 4");
+  expect_no_finding(trace, caught(kAlarm), "the signal of a timer");
+  // The classic time limit of a lock.
+  MadeLook lock;
+  lock.child(1, 200).on(2, "flock", 3, "lock").catches(2, kAlarm);
+  lock.holds(1, 5, "file", "rw", 11).holds(2, 3, "file", "rw", 11);
+  lock.lock(1, "flock", 11, 1, false).lock(1, "flock", 11, 2, true);
+  expect_no_finding(processes_in({"wait4", "flock"}), lock, "the signal of a timer");
+}
+
+TEST_F(CallWaits, ATimeLimitOfASocketIsSeenFromTheStartOnly) {
+  MadeLook look;
+  look.in_call(1, "write", 3, 0, "NULL").waits(1, 3, "write").in_call(2, "write", 4, 0, "NULL").waits(2, 4, "write");
+  look.socket(1, 3, 90, 91).socket(2, 4, 91, 90);
+  HungTrace trace = processes_in({"write", "write"});
+  expect_no_finding(trace, look, "SO_SNDTIMEO", Verdict::kUndecided);
+  trace.more_sql = "UPDATE process SET start_ns = " + std::to_string(kStart + 1) + ";";
+  expect_finding(trace, look, Verdict::kDeadlock, FindingType::kCycle, {100, 200}, {"the other end of socket:[91]"});
+  // SO_SNDTIMEO, in whatever process: sockets are inherited.
+  trace.more_sql +=
+      "INSERT INTO kind VALUES(90, 'setsockopt', 'syscall', 'x86_64', 54);"
+      "INSERT INTO event SELECT 900, ts_ns - 5, 1, 'returned', 2, 2, 90, 0, NULL, 3, 1, 21, 0, 0, 0 FROM event LIMIT "
+      "1;";
+  expect_no_finding(trace, look, "the time, if the call has a limit");
+}
+
+TEST_F(CallWaits, AProcessThatHadEndedBeforeTheLookFreesNobody) {
+  HungTrace trace = processes_in({"read", "read"});
+  trace.threads[1].call = "";
+  trace.processes[1].ended = 5;
+  MadeLook look;
+  look.on(1, "read", 3, "read").pipe(77, 1, 3, 1, 4).catches(1, 0);
+  expect_finding(trace, look, Verdict::kDeadlock, FindingType::kSelfDeadlock, {100}, {"its own process"});
+}
+
+TEST_F(CallWaits, AStoppedOwnerOfASharedLock) {
+  HungTrace trace{.threads = {mutex_waiter(100, "waits", kA, 200), running(200, "owner")},
+                  .processes = {{.pid = 100}, {.pid = 200, .parent = 1}}};
+  trace.threads[0].op = 0;
+  trace.threads[0].key = "file:8:12:0x0";
+  trace.threads[0].untraced_sharers = 0;
+  trace.threads[0].open = 0;
+  trace.threads[1].process = 2;
+  MadeLook look;
+  look.in_call(1, "futex");
+  expect_no_finding(trace, look, "thread 200 `owner` has made no call");
+  look.stopped(2, 19);
+  expect_finding(trace, look, Verdict::kStall, FindingType::kStopped, {100, 200},
+                 {"held by thread 200 `owner`", "process 200 `app` is stopped by SIGSTOP"});
+}
+
+TEST_F(CallWaits, TheToolsForGoAndJavaAreNamed) {
+  HungTrace go{.threads = {sem_waiter(100, "main", kA), elsewhere(101, "poller", "epoll_wait")}};
+  go.threads[0].stack = {{"runtime.futex", "app"}, {"runtime.notesleep", "app"}, {"main", "app"}};
+  MadeLook look;
+  look.in_call(1, "futex").in_call(2, "epoll_wait", 4).waits(2, 5, "read", "4").holds(1, 5, "eventfd", "rw", 9);
+  look.catches(1, 0x7fffffff);
+  expect_no_finding(go, look, "kill -QUIT 100", Verdict::kUndecided);
+  HungTrace java{.threads = {sem_waiter(100, "main", kA), sem_waiter(101, "VM Periodic", kB)}};
+  for (MadeThread& thread : java.threads) thread.stack = {{"os::PlatformEvent::park", "libjvm.so"}};
+  java.threads[1].timeout_ns = 50'000'000;
+  MadeLook asleep;
+  asleep.in_call(1, "futex").in_call(2, "futex");
+  expect_no_finding(java, asleep, "`jstack 100`", Verdict::kUndecided);
+}
+
+// OpenJDK 17 lets the first that waits for a monitor wake up each second, to look again.
+TEST_F(CallWaits, TheTimeoutOfWhoEntersAMonitorDoesNotCount) {
+  HungTrace trace{.threads = {sem_waiter(100, "a", kA), sem_waiter(101, "b", kB)}};
+  for (MadeThread& thread : trace.threads) thread.timeout_ns = 1'000'000'000;
+  MadeLook look;
+  look.in_call(1, "futex").in_call(2, "futex").monitor(1, "enter", 4096, 101).monitor(2, "enter", 8192, 100);
+  expect_finding(trace, look, Verdict::kDeadlock, FindingType::kCycle, {100, 101}, {"the monitor of a Account"});
+}
+
+TEST_F(CallWaits, JavaMonitorsAreLocksWithOwners) {
+  HungTrace trace{.threads = {sem_waiter(100, "a", kA), sem_waiter(101, "b", kB), running(102, "vm")}};
+  MadeLook look;
+  look.in_call(1, "futex").in_call(2, "futex").monitor(1, "enter", 4096, 101).monitor(2, "enter", 8192, 100);
+  expect_finding(trace, look, Verdict::kDeadlock, FindingType::kCycle, {100, 101},
+                 {"thread 100 `a` waits to enter the monitor of a Account at 0x1000 in take, held by thread 101 `b`"});
+}
+
+TEST_F(CallWaits, EachThreadsWaitIsTold) {
+  HungTrace trace = processes_in({"poll"});
+  MadeLook look;
+  look.in_call(1, "poll").waits(1, 5, "read").waits(1, 7, "write").holds(1, 5, "tty", "rw", 3);
+  look.holds(1, 7, "unix", "rw", 90, "NULL,NULL,NULL,NULL,0", "socket:[to unix:/run/x]");
+  const Diagnosis diagnosis = look_at(trace, look);
+  ASSERT_EQ(diagnosis.other_waits.size(), 1U);
+  EXPECT_EQ(diagnosis.other_waits[0].wait, "poll(5<tty:[3]> read, 7<socket:[to unix:/run/x]> write)");
+}
+
+}  // namespace
+}  // namespace uscope::test

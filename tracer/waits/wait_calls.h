@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// What a system call that waits waits for, by its number and arguments. Memory is asked of the caller.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "uscope/record.h"
+
+namespace uscope::tracer {
+
+struct CallFound {
+  std::uint64_t args[6] = {};
+  std::uint32_t nr = 0;
+  std::uint8_t abi = USC_ABI_X86_64;
+};
+
+// /proc/PID/task/TID/syscall: "running", "-1 SP PC", or a number, six arguments, SP and PC. Nothing but for the last.
+[[nodiscard]] std::optional<CallFound> parse_call(const std::string& line);
+
+struct WaitedThing {
+  usc_waited_kind what = USC_WAITED_DESCRIPTOR;
+  usc_wants_kind wants = USC_WANTS_OTHER;
+  int fd = -1;
+  std::uint32_t pid = 0;   // as the thread's own namespace numbers it
+  std::uint32_t pgid = 0;  // the same
+};
+
+struct CallWaits {
+  std::vector<WaitedThing> things;
+  std::uint8_t timed = USC_TIMED_UNKNOWN;
+  int epoll_fd = -1;         // it waits for the set of this descriptor
+  int semaphores = -1;       // id of a System V set
+  bool own_group = false;    // for children of its own process group
+  bool on_queue = false;     // its one descriptor is that of a POSIX message queue
+  bool is_followed = false;  // `things` is all that it waits for
+  bool unreadable = false;   // memory that would tell could not be read
+};
+
+// Reads memory of the thread.
+using ReadMemory = std::function<bool(std::uint64_t from, void* to, std::size_t bytes)>;
+[[nodiscard]] CallWaits waits_of(const CallFound& call, const ReadMemory& read);
+
+}  // namespace uscope::tracer

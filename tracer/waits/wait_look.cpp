@@ -1,0 +1,738 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "tracer/waits/wait_look.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <linux/kcmp.h>
+#include <sys/sem.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <set>
+#include <sstream>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "support/clock.h"
+#include "trace/record_builder.h"
+#include "tracer/java/java_look.h"
+#include "tracer/java/java_monitors.h"
+#include "tracer/process/process_list.h"
+#include "tracer/waits/sockets.h"
+#include "tracer/waits/wait_calls.h"
+
+namespace uscope::tracer {
+namespace {
+
+constexpr std::size_t kAnswerBytes = std::size_t{32} << 10;
+constexpr std::size_t kMostResources = 200'000;
+
+struct Status {
+  char state = '?';
+  std::uint64_t switches = 0;
+  std::uint32_t tracer = 0;
+  std::vector<std::uint32_t> ns_pids;   // outermost first
+  std::uint32_t group = 0;              // NSpgid, of uscope's namespace
+  std::optional<std::uint64_t> caught;  // signals for which the process has handlers: bit 0 is signal 1
+  bool operator==(const Status& other) const { return state == other.state && switches == other.switches; }
+};
+
+std::optional<Status> status_of(std::uint32_t pid, std::uint32_t tid) {
+  std::ifstream file(fmt::format("/proc/{}/task/{}/status", pid, tid));
+  Status status;
+  int counters = 0;
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    const std::string_view name = std::string_view(line).substr(0, colon);
+    std::istringstream value(line.substr(colon + 1));
+    if (name == "State") value >> status.state;
+    if (name == "TracerPid") value >> status.tracer;
+    if (name == "NSpgid") value >> status.group;
+    if (std::uint64_t caught = 0; name == "SigCgt" && value >> std::hex >> caught) status.caught = caught;
+    if (name == "NStgid")
+      for (std::uint32_t number = 0; value >> number;) status.ns_pids.push_back(number);
+    if (name != "voluntary_ctxt_switches" && name != "nonvoluntary_ctxt_switches") continue;
+    std::uint64_t count = 0;
+    value >> count;
+    status.switches += count;
+    counters++;
+  }
+  return counters == 2 ? std::optional(status) : std::nullopt;
+}
+
+std::string first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+// The last field of /proc/PID/stat is the code with which it would end; of a stopped process its signal.
+std::uint8_t stop_signal_of(std::uint32_t pid) {
+  constexpr unsigned kLastSignal = 64;
+  const std::string line = first_line(fmt::format("/proc/{}/stat", pid));
+  const std::size_t space = line.rfind(' ');
+  if (space == std::string::npos) return 0;
+  const unsigned long code = std::strtoul(line.c_str() + space, nullptr, 10);
+  return code <= kLastSignal ? static_cast<std::uint8_t>(code) : std::uint8_t{0};
+}
+
+std::uint8_t state_of(const Status& status, const std::string& wchan) {
+  if (wchan.find("freez") != std::string::npos || wchan.find("refrigerator") != std::string::npos)
+    return USC_THREAD_FROZEN;
+  switch (status.state) {
+    case 'R':
+      return USC_THREAD_RUNNING;
+    case 'S':
+    case 'I':
+      return USC_THREAD_ASLEEP;
+    case 'D':
+      return USC_THREAD_UNINTERRUPTIBLE;
+    case 'T':
+      return USC_THREAD_STOPPED;
+    case 't':
+      return USC_THREAD_TRACED;
+    case 'Z':
+    case 'X':
+      return USC_THREAD_ENDED;
+    default:
+      return USC_THREAD_UNKNOWN;
+  }
+}
+
+struct Descriptor {
+  int fd = -1;
+  std::string name;
+  std::uint32_t flags = 0;  // of the open file
+  std::uint8_t type = USC_RESOURCE_OTHER;
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> object;
+  std::optional<std::uint64_t> queued;
+  std::uint64_t peer = 0;
+  std::vector<std::pair<int, std::uint32_t>> set;  // of an epoll descriptor: numbers and events
+  bool sends_descriptors = false;
+};
+
+std::uint64_t number_in(const std::string& name) {
+  const std::size_t open = name.find('[');
+  return open == std::string::npos ? 0 : std::strtoull(name.c_str() + open + 1, nullptr, 10);
+}
+
+std::uint8_t type_of_name(const std::string& name) {
+  static constexpr std::pair<std::string_view, std::uint8_t> kNames[] = {
+      {"pipe:[", USC_RESOURCE_PIPE},
+      {"socket:[", USC_RESOURCE_INET},
+      {"anon_inode:[eventfd]", USC_RESOURCE_EVENTFD},
+      {"anon_inode:[pidfd]", USC_RESOURCE_PIDFD},
+      {"pidfd:[", USC_RESOURCE_PIDFD},
+      {"anon_inode:[eventpoll]", USC_RESOURCE_EPOLL},
+      {"anon_inode:[signalfd]", USC_RESOURCE_SIGNALFD},
+      {"anon_inode:[timerfd]", USC_RESOURCE_TIMERFD},
+      {"anon_inode:inotify", USC_RESOURCE_INOTIFY},
+      {"anon_inode:[inotify", USC_RESOURCE_INOTIFY},
+      {"/dev/pts/", USC_RESOURCE_TTY},
+      {"/dev/tty", USC_RESOURCE_TTY},
+      {"/dev/ptmx", USC_RESOURCE_TTY},
+      {"/dev/console", USC_RESOURCE_TTY},
+  };
+  for (const auto& [start, type] : kNames)
+    if (name.starts_with(start)) return type;
+  return name.starts_with('/') ? USC_RESOURCE_FILE : USC_RESOURCE_OTHER;
+}
+
+// What fdinfo says; false if it cannot be read. `of` is a process's or thread's folder in /proc.
+bool read_fdinfo(const std::string& of, Descriptor& descriptor) {
+  std::ifstream file(fmt::format("{}/fdinfo/{}", of, descriptor.fd));
+  bool has_flags = false;
+  for (std::string line; std::getline(file, line);) {
+    const auto value = [&line](std::string_view key) -> const char* {
+      return line.starts_with(key) ? line.c_str() + key.size() : nullptr;
+    };
+    if (const char* flags = value("flags:")) {
+      descriptor.flags = static_cast<std::uint32_t>(std::strtoul(flags, nullptr, 8));
+      has_flags = true;
+    } else if (const char* count = value("eventfd-count:")) {
+      descriptor.queued = std::strtoull(count, nullptr, 16);
+    } else if (const char* id = value("eventfd-id:")) {
+      descriptor.object = {0, std::strtoull(id, nullptr, 10)};
+    } else if (const char* process = value("Pid:")) {
+      const long number = std::strtol(process, nullptr, 10);
+      descriptor.peer = number > 0 ? static_cast<std::uint64_t>(number) : 0;
+    } else if (const char* sent = value("scm_fds:")) {
+      descriptor.sends_descriptors = std::strtoul(sent, nullptr, 10) != 0;
+    } else if (value("tfd:") != nullptr) {
+      int fd = -1;
+      unsigned events = 0;
+      if (sscanf(line.c_str(), "tfd: %d events: %x", &fd, &events) == 2) descriptor.set.emplace_back(fd, events);
+    }
+  }
+  return has_flags;
+}
+
+// Device, inode and type of what has a path. The kernel's own knowledge: no file server is asked.
+void read_object(const std::string& of, Descriptor& descriptor) {
+  struct statx found {};
+  if (statx(AT_FDCWD, fmt::format("{}/fd/{}", of, descriptor.fd).c_str(), AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO,
+            &found) != 0)
+    return;
+  descriptor.object = {makedev(found.stx_dev_major, found.stx_dev_minor), found.stx_ino};
+  if (descriptor.type != USC_RESOURCE_FILE) return;
+  if (S_ISFIFO(found.stx_mode)) descriptor.type = USC_RESOURCE_FIFO;
+  if (S_ISCHR(found.stx_mode) || S_ISBLK(found.stx_mode)) descriptor.type = USC_RESOURCE_DEVICE;
+}
+
+using Descriptors = std::map<int, Descriptor>;
+
+struct Folder {
+  void operator()(DIR* folder) const { closedir(folder); }
+};
+
+std::string folder_of(std::uint32_t pid) {
+  return fmt::format("/proc/{}", pid);
+}
+
+// Of threads that do not share their process's descriptors (unshare): their folders in /proc.
+std::vector<std::string> other_tables(std::uint32_t pid) {
+  std::vector<std::string> folders;
+  const std::string tasks = folder_of(pid) + "/task";
+  const std::unique_ptr<DIR, Folder> folder(opendir(tasks.c_str()));
+  while (const dirent* entry = folder ? readdir(folder.get()) : nullptr) {
+    const long tid = std::strtol(entry->d_name, nullptr, 10);
+    if (tid <= 0 || tid == static_cast<long>(pid)) continue;
+    // Above 0: they differ. What the kernel does not tell counts as shared: nearly all threads share.
+    if (syscall(SYS_kcmp, pid, tid, KCMP_FILES, 0, 0) > 0) folders.push_back(fmt::format("{}/{}", tasks, tid));
+  }
+  return folders;
+}
+
+// Nothing: they cannot be listed. `takes`: whether a descriptor with this name is read further.
+template <typename Takes>
+std::optional<Descriptors> descriptors_of(const std::string& of, const Takes& takes) {
+  const std::string path = of + "/fd";
+  const std::unique_ptr<DIR, Folder> folder(opendir(path.c_str()));
+  if (!folder) return std::nullopt;
+  Descriptors all;
+  while (const dirent* entry = readdir(folder.get())) {
+    if (entry->d_name[0] == '.') continue;
+    Descriptor descriptor;
+    descriptor.fd = static_cast<int>(std::strtol(entry->d_name, nullptr, 10));
+    descriptor.name = link_target(fmt::format("{}/{}", path, entry->d_name));
+    descriptor.type = type_of_name(descriptor.name);
+    if (!takes(descriptor) || !read_fdinfo(of, descriptor) || (descriptor.flags & O_PATH) != 0) continue;
+    const bool is_anonymous = descriptor.name.starts_with("anon_inode:");
+    if (!is_anonymous) read_object(of, descriptor);
+    all.emplace(descriptor.fd, std::move(descriptor));
+  }
+  return all;
+}
+
+// The lines of /proc/locks.
+std::vector<usc_held_lock> read_locks() {
+  std::vector<usc_held_lock> locks;
+  std::ifstream file("/proc/locks");
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream in(line);
+    std::string id;
+    std::string kind;
+    std::string advisory;
+    std::string mode;
+    std::string object;
+    std::string first;
+    std::string last;
+    usc_held_lock lock{};
+    in >> id >> kind;
+    if (kind == "->") {
+      lock.flags |= USC_LOCK_WAITS;
+      in >> kind;
+    }
+    if (!(in >> advisory >> mode >> lock.pid >> object >> first >> last)) continue;
+    static const std::map<std::string, std::uint8_t> kKinds{
+        {"FLOCK", USC_LOCK_FLOCK}, {"POSIX", USC_LOCK_POSIX}, {"OFDLCK", USC_LOCK_OFD}, {"LEASE", USC_LOCK_LEASE}};
+    const auto known = kKinds.find(kind);
+    unsigned major = 0;
+    unsigned minor = 0;
+    unsigned long long inode = 0;
+    if (known == kKinds.end() || sscanf(object.c_str(), "%x:%x:%llu", &major, &minor, &inode) != 3) continue;
+    lock.kind = known->second;
+    lock.id = static_cast<std::uint32_t>(std::strtoul(id.c_str(), nullptr, 10));
+    lock.mode = mode == "WRITE" ? USC_LOCK_WRITE : USC_LOCK_READ;
+    lock.dev = makedev(major, minor);
+    lock.ino = inode;
+    lock.first = std::strtoull(first.c_str(), nullptr, 10);
+    lock.flags |= USC_LOCK_HAS_OBJECT | USC_LOCK_HAS_PID;
+    if (lock.kind == USC_LOCK_POSIX || lock.kind == USC_LOCK_OFD) lock.flags |= USC_LOCK_HAS_RANGE;
+    if (last == "EOF")
+      lock.flags |= USC_LOCK_TO_END;
+    else
+      lock.last = std::strtoull(last.c_str(), nullptr, 10);
+    if (lock.pid > 0) {
+      lock.flags |= USC_LOCK_GONE_KNOWN;
+      if (access(fmt::format("/proc/{}", lock.pid).c_str(), F_OK) != 0) lock.flags |= USC_LOCK_GONE;
+    }
+    locks.push_back(lock);
+  }
+  return locks;
+}
+
+class WaitLook {
+ public:
+  explicit WaitLook(ScoutDesk& desk) : desk_(desk), began_ns_(monotonic_ns()) {
+    ScoutReader request(desk.request().bytes);
+    number_ = request.get<std::uint32_t>();
+    const auto take = [](std::span<const std::byte> bytes, auto& items) {
+      items.resize(bytes.size() / sizeof(items[0]));
+      if (!items.empty()) std::memcpy(static_cast<void*>(items.data()), bytes.data(), items.size() * sizeof(items[0]));
+    };
+    take(request.get_bytes(), threads_);
+    std::vector<std::uint32_t> silent;
+    take(request.get_bytes(), silent);
+    silent_.insert(silent.begin(), silent.end());
+    for (const AskedThread& thread : threads_) processes_.emplace(thread.pid, thread.process);
+  }
+
+  void take();
+
+ private:
+  struct Found {
+    AskedThread asked;
+    std::optional<Status> before;
+    usc_thread_look record{};
+    CallWaits waits;
+  };
+
+  template <typename Record>
+  void answer(Record& record, std::string_view text = {}, std::uint32_t task = 0) {
+    record.look = number_;
+    record.head.task = task;
+    record.head.time = began_ns_;
+    trace::RecordBuilder<Record> built(record);
+    built.add(std::span(text.data(), text.size()));
+    const std::vector<char> bytes = built.take();
+    const auto raw = std::as_bytes(std::span(bytes));
+    answer_.insert(answer_.end(), raw.begin(), raw.end());
+    if (answer_.size() >= kAnswerBytes) send();
+  }
+  void send() {
+    if (!answer_.empty()) desk_.answer(answer_);
+    answer_.clear();
+  }
+  void trouble(std::uint32_t pid, const std::string& text) {
+    usc_look_trouble record{};
+    const auto known = processes_.find(pid);
+    record.process = known == processes_.end() ? 0 : known->second;
+    record.text_bytes = static_cast<__u32>(text.size());
+    answer(record, text);
+  }
+  // What lies in a socket's queue may be the other end of anything, and whoever reads it gets it.
+  void in_flight(std::uint32_t pid, int fd) {
+    trouble(0, fmt::format("descriptors that are in flight to descriptor {} of process {}", fd, pid));
+  }
+  void look_at(Found& found);
+  void look_at_monitors();
+  void write_thread(Found& found);
+  void write_thing(const Found& found, const WaitedThing& thing, const Descriptors* own);
+  void write_other_children(const Found& found, const usc_waited& any);
+  void mark_queues(const std::vector<Found>& all);
+  std::optional<std::uint32_t> outer_pid(std::uint32_t of, std::uint32_t number);
+  void read_descriptors();
+  void describe_socket(Descriptor& descriptor, usc_resource& record);
+  void write_resources(std::uint32_t pid, std::uint32_t process, Descriptors& all);
+  void find_holders();
+  void write_locks();
+  void write_semaphores(int id);
+
+  ScoutDesk& desk_;
+  std::uint64_t began_ns_;
+  std::uint32_t number_ = 0;
+  std::vector<AskedThread> threads_;
+  std::unordered_set<std::uint32_t> silent_;
+  std::map<std::uint32_t, std::uint32_t> processes_;  // pid: serial
+  std::map<std::uint32_t, std::vector<std::uint32_t>> ns_pids_;
+  std::map<std::uint32_t, Descriptors> descriptors_;
+  std::vector<std::pair<std::uint32_t, Descriptors>> other_descriptors_;  // of threads that have some of their own
+  std::optional<std::unordered_map<std::uint64_t, SocketFacts>> sockets_;
+  std::vector<usc_held_lock> locks_;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> locked_;
+  std::unordered_set<std::string> ends_;  // names of objects that traced processes hold, and of their other ends
+  std::set<std::uint64_t> eventfds_;      // by eventfd-id
+  bool waits_for_descriptors_ = false;
+  std::size_t resources_ = 0;
+  std::vector<std::byte> answer_;
+};
+
+void WaitLook::take() {
+  std::vector<Found> all(threads_.size());
+  for (std::size_t i = 0; i < all.size(); i++) {
+    all[i].asked = threads_[i];
+    desk_.goes_to(threads_[i].pid);
+    all[i].before = status_of(threads_[i].pid, threads_[i].tid);
+    if (all[i].before) ns_pids_[threads_[i].pid] = all[i].before->ns_pids;
+  }
+  for (Found& found : all) look_at(found);
+  look_at_monitors();
+  locks_ = read_locks();
+  for (const usc_held_lock& lock : locks_) locked_.emplace(lock.dev, lock.ino);
+  read_descriptors();
+  mark_queues(all);
+  for (Found& found : all) write_thread(found);
+  for (auto& [pid, descriptors] : descriptors_) write_resources(pid, processes_[pid], descriptors);
+  for (auto& [pid, descriptors] : other_descriptors_) write_resources(pid, processes_[pid], descriptors);
+  if (waits_for_descriptors_) find_holders();
+  write_locks();
+  send();
+}
+
+void WaitLook::look_at(Found& found) {
+  if (!found.before || silent_.count(found.asked.pid) != 0) return;
+  desk_.goes_to(found.asked.pid);
+  const std::string path = fmt::format("/proc/{}/task/{}/", found.asked.pid, found.asked.tid);
+  usc_thread_look& record = found.record;
+  record.state = state_of(*found.before, first_line(path + "wchan"));
+  record.timed = USC_TIMED_UNKNOWN;
+  record.has_caught = found.before->caught ? 1 : 0;
+  record.caught = found.before->caught.value_or(0);
+  record.tracer_pid = found.before->tracer;
+  if (record.tracer_pid != 0) name_of(record.tracer_pid).copy(record.tracer, sizeof(record.tracer) - 1);
+  if (record.state == USC_THREAD_STOPPED) record.stop_signal = stop_signal_of(found.asked.pid);
+  const auto call = parse_call(first_line(path + "syscall"));
+  if (!call) return;
+  record.in_call = 1;
+  record.nr = call->nr;
+  record.abi = call->abi;
+  std::memcpy(static_cast<void*>(record.args), static_cast<const void*>(call->args), sizeof(call->args));
+  const auto read = [tid = found.asked.tid](std::uint64_t from, void* to, std::size_t bytes) {
+    const iovec local = {to, bytes};
+    const iovec remote = {reinterpret_cast<void*>(from), bytes};  // NOLINT(performance-no-int-to-ptr)
+    return process_vm_readv(static_cast<pid_t>(tid), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
+  };
+  found.waits = waits_of(*call, read);
+  record.timed = found.waits.timed;
+  if (found.waits.unreadable)
+    trouble(found.asked.pid, fmt::format("the memory that says what thread {} waits for", found.asked.tid));
+  if (found.waits.epoll_fd >= 0 || !found.waits.things.empty()) waits_for_descriptors_ = true;
+}
+
+void WaitLook::look_at_monitors() {
+  std::map<std::uint32_t, std::uint32_t> tasks;  // by tid
+  for (const AskedThread& thread : threads_) tasks.emplace(thread.tid, thread.task);
+  for (const auto& [pid, process] : processes_) {
+    if (silent_.count(pid) != 0) continue;
+    desk_.goes_to(pid);
+    const auto monitors = java_monitors_of(pid);
+    if (!monitors) continue;
+    for (const MonitorWait& wait : monitors->waits) {
+      const auto task = tasks.find(wait.tid);
+      if (task == tasks.end()) continue;
+      MonitorRecord record = record_of(wait);
+      answer(record.fixed, record.text, task->second);
+    }
+    for (const std::string& text : monitors->troubles) trouble(pid, text);
+  }
+}
+
+// The pid in uscope's namespace of what process `of` numbers so.
+std::optional<std::uint32_t> WaitLook::outer_pid(std::uint32_t of, std::uint32_t number) {
+  const std::vector<std::uint32_t>& own = ns_pids_[of];
+  if (own.size() <= 1) return number;
+  std::optional<std::uint32_t> outer;
+  for (const auto& [pid, numbers] : ns_pids_) {
+    if (numbers.size() < own.size() || numbers[own.size() - 1] != number) continue;
+    if (outer) return std::nullopt;
+    outer = pid;
+  }
+  return outer;
+}
+
+void WaitLook::write_thing(const Found& found, const WaitedThing& thing, const Descriptors* own) {
+  usc_waited record{};
+  record.via_fd = USC_WAITED_NO_FD;
+  record.fd = thing.fd;
+  record.what = static_cast<__u8>(thing.what);
+  record.wants = static_cast<__u8>(thing.wants);
+  const std::uint32_t pid = found.asked.pid;
+  if (thing.what == USC_WAITED_CHILD) {
+    for (const auto& [number, to] : {std::pair(thing.pid, &record.pid), std::pair(thing.pgid, &record.pgid)}) {
+      if (number == 0) continue;
+      const auto outer = outer_pid(pid, number);
+      if (!outer) return trouble(pid, fmt::format("which process is {} in the pid namespace of {}", number, pid));
+      *to = *outer;
+    }
+    if (found.waits.own_group) record.pgid = found.before->group;
+  } else if (thing.what == USC_WAITED_VFORK) {
+    // The youngest child stands last.
+    std::istringstream children(first_line(fmt::format("/proc/{}/task/{}/children", pid, found.asked.tid)));
+    for (std::uint32_t child = 0; children >> child;) record.pid = child;
+    if (record.pid == 0) return trouble(pid, fmt::format("the child that {} waits for after vfork", pid));
+  } else if (thing.what == USC_WAITED_PIDFD) {
+    const auto at = own == nullptr ? Descriptors::const_iterator() : own->find(thing.fd);
+    if (own == nullptr || at == own->end()) return trouble(pid, fmt::format("the pidfd {} of {}", thing.fd, pid));
+    record.pid = static_cast<__u32>(at->second.peer);
+  }
+  answer(record, {}, found.asked.task);
+  if (thing.what == USC_WAITED_CHILD && record.pid == 0) write_other_children(found, record);
+}
+
+// A wait for any child can be ended by children that are not traced, too: each of them has a record.
+void WaitLook::write_other_children(const Found& found, const usc_waited& any) {
+  for (const AskedThread& thread : threads_) {
+    if (thread.pid != found.asked.pid) continue;
+    std::istringstream children(first_line(fmt::format("/proc/{}/task/{}/children", thread.pid, thread.tid)));
+    for (std::uint32_t child = 0; children >> child;) {
+      if (processes_.count(child) != 0) continue;
+      const auto status = any.pgid == 0 ? std::nullopt : status_of(child, child);
+      if (any.pgid != 0 && (!status || status->group != any.pgid)) continue;
+      usc_waited record = any;
+      record.pid = child;
+      record.pgid = 0;
+      answer(record, {}, found.asked.task);
+    }
+  }
+}
+
+// A POSIX message queue has the name of a file; the calls on it tell it apart.
+void WaitLook::mark_queues(const std::vector<Found>& all) {
+  for (const Found& found : all) {
+    const auto table = descriptors_.find(found.asked.pid);
+    if (!found.waits.on_queue || table == descriptors_.end()) continue;
+    const auto at = table->second.find(found.waits.things.front().fd);
+    if (at != table->second.end()) at->second.type = USC_RESOURCE_MQUEUE;
+  }
+}
+
+void WaitLook::write_thread(Found& found) {
+  const AskedThread& asked = found.asked;
+  desk_.goes_to(asked.pid);
+  usc_thread_look& record = found.record;
+  if (!found.before) record.state = USC_THREAD_ENDED;
+  const auto after = found.before ? status_of(asked.pid, asked.tid) : std::nullopt;
+  const bool is_at_rest = found.before && (found.before->state == 'S' || found.before->state == 'T' ||
+                                           found.before->state == 't' || found.before->state == 'D');
+  record.asleep = is_at_rest && after && *after == *found.before ? 1 : 0;
+  if (silent_.count(asked.pid) != 0) trouble(asked.pid, fmt::format("process {} did not answer", asked.pid));
+  const auto own = descriptors_.find(asked.pid);
+  const Descriptors* const table = own == descriptors_.end() ? nullptr : &own->second;
+  const auto type_of = [table](int fd) {
+    const auto at = table == nullptr ? Descriptors::const_iterator() : table->find(fd);
+    return table == nullptr || at == table->end() ? std::uint8_t{USC_RESOURCE_OTHER} : at->second.type;
+  };
+  // Nothing tells whether a socket's calls have a time limit (SO_RCVTIMEO, SO_SNDTIMEO).
+  const bool is_set = record.nr == 7 || record.nr == 271 || record.nr == 23 || record.nr == 270;  // poll, select
+  if (record.timed == USC_TIMED_NEVER && !is_set)
+    for (const WaitedThing& thing : found.waits.things) {
+      const bool by_number = thing.what == USC_WAITED_DESCRIPTOR && thing.wants != USC_WANTS_LOCK;
+      const std::uint8_t type = by_number ? type_of(thing.fd) : std::uint8_t{USC_RESOURCE_OTHER};
+      if (type == USC_RESOURCE_UNIX || type == USC_RESOURCE_INET) record.timed = USC_TIMED_UNKNOWN;
+    }
+  answer(record, {}, asked.task);
+  for (const WaitedThing& thing : found.waits.things) write_thing(found, thing, table);
+  if (found.waits.semaphores >= 0) write_semaphores(found.waits.semaphores);
+  if (found.waits.epoll_fd < 0) return;
+  const auto epoll = table == nullptr ? Descriptors::const_iterator() : table->find(found.waits.epoll_fd);
+  if (table == nullptr || epoll == table->end())
+    return trouble(asked.pid, fmt::format("the set of epoll descriptor {}", found.waits.epoll_fd));
+  for (const auto& [fd, events] : epoll->second.set) {
+    constexpr unsigned kIn = 0x1 | 0x2 | 0x40 | 0x80 | 0x2000;
+    constexpr unsigned kOut = 0x4 | 0x100 | 0x200;
+    usc_waited waited{};
+    waited.fd = fd;
+    waited.via_fd = found.waits.epoll_fd;
+    const bool in = (events & kIn) != 0;
+    const bool out = (events & kOut) != 0;
+    waited.wants = static_cast<__u8>(in && out ? USC_WANTS_READ_OR_WRITE
+                                     : in      ? USC_WANTS_READ
+                                     : out     ? USC_WANTS_WRITE
+                                               : USC_WANTS_OTHER);
+    answer(waited, {}, asked.task);
+  }
+}
+
+void WaitLook::read_descriptors() {
+  bool has_sockets = false;
+  for (const auto& [pid, process] : processes_) {
+    if (silent_.count(pid) != 0) continue;
+    desk_.goes_to(pid);
+    auto found = descriptors_of(folder_of(pid), [](const Descriptor&) { return true; });
+    if (!found) {
+      if (access(fmt::format("/proc/{}", pid).c_str(), F_OK) == 0)
+        trouble(pid, fmt::format("the descriptors of process {}", pid));
+      continue;
+    }
+    for (const auto& [fd, descriptor] : *found) has_sockets |= descriptor.type == USC_RESOURCE_INET;
+    descriptors_.emplace(pid, std::move(*found));
+    // Which table a number is of is not told apart.
+    for (const std::string& folder : other_tables(pid)) {
+      trouble(pid, fmt::format("a thread of process {} that has descriptors of its own", pid));
+      if (auto others = descriptors_of(folder, [](const Descriptor&) { return true; }))
+        other_descriptors_.emplace_back(pid, std::move(*others));
+    }
+  }
+  if (!has_sockets) return;
+  sockets_ = list_sockets();
+  if (!sockets_) trouble(0, "the kernel's list of sockets");
+  const std::string own = link_target("/proc/self/ns/net");
+  for (auto& [pid, all] : descriptors_) {
+    bool any = false;
+    for (auto& [fd, descriptor] : all) {
+      if (descriptor.type != USC_RESOURCE_INET) continue;
+      any = true;
+      const auto facts = sockets_ ? sockets_->find(number_in(descriptor.name)) : decltype(sockets_->end()){};
+      if (sockets_ && facts != sockets_->end() && facts->second.is_unix) descriptor.type = USC_RESOURCE_UNIX;
+      if (descriptor.sends_descriptors) in_flight(pid, fd);
+    }
+    if (any && link_target(fmt::format("/proc/{}/ns/net", pid)) != own)
+      trouble(pid, fmt::format("the sockets of process {}, which has a network namespace of its own", pid));
+  }
+}
+
+void WaitLook::describe_socket(Descriptor& descriptor, usc_resource& record) {
+  if (!sockets_) return;
+  const std::uint64_t inode = number_in(descriptor.name);
+  const auto facts = sockets_->find(inode);
+  if (facts == sockets_->end()) return;
+  const SocketFacts& socket = facts->second;
+  record.type = socket.is_unix ? USC_RESOURCE_UNIX : USC_RESOURCE_INET;
+  record.flags |= USC_RESOURCE_LISTENING_KNOWN;
+  if (socket.listens) record.flags |= USC_RESOURCE_LISTENS;
+  if (socket.peer != 0) {
+    record.flags |= USC_RESOURCE_HAS_PEER;
+    record.peer = socket.peer;
+  }
+  descriptor.queued = socket.queued;
+  if (!socket.address.empty()) descriptor.name = fmt::format("socket:[{} unix:{}]", inode, socket.address);
+}
+
+void WaitLook::write_resources(std::uint32_t pid, std::uint32_t process, Descriptors& all) {
+  const std::string comm = name_of(pid);
+  for (auto& [fd, descriptor] : all) {
+    const bool is_file = descriptor.type == USC_RESOURCE_FILE;
+    if (is_file && (!descriptor.object || locked_.count(*descriptor.object) == 0)) continue;
+    if (++resources_ > kMostResources) {
+      if (resources_ == kMostResources + 1) trouble(0, "all descriptors: there are too many");
+      return;
+    }
+    usc_resource record{};
+    record.process = process;
+    record.pid = pid;
+    record.fd = fd;
+    record.type = descriptor.type;
+    record.at = USC_RESOURCE_AT_LOOK;
+    const unsigned access = descriptor.flags & O_ACCMODE;
+    record.access = access == O_RDONLY   ? USC_ACCESS_READ
+                    : access == O_WRONLY ? USC_ACCESS_WRITE
+                                         : USC_ACCESS_READ | USC_ACCESS_WRITE;
+    if ((descriptor.flags & O_NONBLOCK) != 0) record.flags |= USC_RESOURCE_NONBLOCKING;
+    const std::string name = descriptor.name;
+    if (name.starts_with("socket:[")) describe_socket(descriptor, record);
+    if (descriptor.object) {
+      record.flags |= USC_RESOURCE_HAS_OBJECT;
+      record.dev = descriptor.object->first;
+      record.ino = descriptor.object->second;
+    }
+    if (descriptor.queued) {
+      record.flags |= USC_RESOURCE_HAS_QUEUED;
+      record.queued = *descriptor.queued;
+    }
+    if (record.type == USC_RESOURCE_PIDFD && descriptor.peer != 0) {
+      record.flags |= USC_RESOURCE_HAS_PEER;
+      record.peer = descriptor.peer;
+    }
+    comm.copy(record.comm, sizeof(record.comm) - 1);
+    record.name_bytes = static_cast<__u16>(std::min<std::size_t>(descriptor.name.size(), 4096));
+    answer(record, std::string_view(descriptor.name).substr(0, record.name_bytes));
+    if (process == 0) continue;
+    if (record.type == USC_RESOURCE_EVENTFD && descriptor.object) eventfds_.insert(descriptor.object->second);
+    if (record.type == USC_RESOURCE_PIPE || record.type == USC_RESOURCE_FIFO || is_file || name.starts_with("socket:["))
+      ends_.insert(name);
+    if (name.starts_with("socket:[") && record.peer != 0) ends_.insert(fmt::format("socket:[{}]", record.peer));
+  }
+}
+
+// Each process of the machine is asked once. Of its sockets it is also asked whether descriptors lie in their queues:
+// nothing tells which.
+void WaitLook::find_holders() {
+  const auto is_end = [this](const Descriptor& one) {
+    if (one.type == USC_RESOURCE_EVENTFD) return one.object && eventfds_.count(one.object->second) != 0;
+    return ends_.count(one.name) != 0;
+  };
+  const auto takes = [this](const Descriptor& one) {
+    return ends_.count(one.name) != 0 || one.name.starts_with("socket:[") ||
+           (one.type == USC_RESOURCE_EVENTFD && !eventfds_.empty());
+  };
+  for (const std::uint32_t pid : running_processes()) {
+    if (processes_.count(pid) != 0 || silent_.count(pid) != 0 || is_own_process(pid)) continue;
+    desk_.goes_to(pid);
+    std::vector<std::string> folders = other_tables(pid);
+    folders.insert(folders.begin(), folder_of(pid));
+    for (const std::string& folder : folders) {
+      auto found = descriptors_of(folder, takes);
+      if (!found) {
+        if (access(folder.c_str(), F_OK) == 0)
+          trouble(0, fmt::format("the descriptors of process {}, which is not traced", pid));
+        continue;
+      }
+      for (const auto& [fd, descriptor] : *found)
+        if (descriptor.sends_descriptors) in_flight(pid, fd);
+      std::erase_if(*found, [&](const auto& entry) { return !is_end(entry.second); });
+      write_resources(pid, 0, *found);
+    }
+  }
+}
+
+void WaitLook::write_locks() {
+  std::set<std::uint32_t> matters;  // locks of files that traced processes hold, or of these processes
+  std::set<std::pair<std::uint64_t, std::uint64_t>> held;
+  for (const auto& [pid, all] : descriptors_)
+    for (const auto& [fd, descriptor] : all)
+      if (descriptor.object) held.insert(*descriptor.object);
+  for (const usc_held_lock& lock : locks_)
+    if (held.count({lock.dev, lock.ino}) != 0 || processes_.count(static_cast<std::uint32_t>(lock.pid)) != 0)
+      matters.insert(lock.id);
+  for (usc_held_lock lock : locks_) {
+    if (matters.count(lock.id) == 0) continue;
+    const auto known = processes_.find(static_cast<std::uint32_t>(lock.pid));
+    if (lock.pid > 0 && known != processes_.end()) lock.process = known->second;
+    answer(lock);
+  }
+}
+
+// Who changed the semaphores last; of uscope's own IPC namespace. Asking has no effect on them.
+void WaitLook::write_semaphores(int id) {
+  semid_ds facts{};
+  if (semctl(id, 0, IPC_STAT, &facts) != 0) return trouble(0, fmt::format("the System V semaphores {}", id));
+  for (int number = 0; number < static_cast<int>(std::min<unsigned long>(facts.sem_nsems, 256)); number++) {
+    const int pid = semctl(id, number, GETPID);
+    if (pid < 0) continue;
+    usc_held_lock lock{};
+    lock.kind = USC_LOCK_SEM;
+    lock.mode = USC_LOCK_WRITE;
+    lock.id = static_cast<std::uint32_t>(number);
+    lock.ino = static_cast<std::uint64_t>(id);
+    lock.pid = pid;
+    lock.flags = USC_LOCK_HAS_OBJECT | USC_LOCK_HAS_PID;
+    if (pid > 0) {
+      lock.flags |= USC_LOCK_GONE_KNOWN;
+      if (access(fmt::format("/proc/{}", pid).c_str(), F_OK) != 0) lock.flags |= USC_LOCK_GONE;
+    }
+    const auto known = processes_.find(static_cast<std::uint32_t>(pid));
+    if (known != processes_.end()) lock.process = known->second;
+    answer(lock);
+  }
+}
+
+}  // namespace
+
+void look_at_waits(ScoutDesk& desk) {
+  WaitLook(desk).take();
+}
+
+}  // namespace uscope::tracer

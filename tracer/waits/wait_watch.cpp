@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "tracer/waits/wait_watch.h"
+
+#include <span>
+#include <utility>
+
+#include "support/clock.h"
+#include "tracer/waits/wait_look.h"
+
+namespace uscope::tracer {
+
+Result<void> WaitWatch::begin() {
+  if (errand_) return {};
+  number_++;
+  hung_ = 0;
+  silent_.clear();
+  return send();
+}
+
+Result<void> WaitWatch::send() {
+  std::vector<AskedThread> threads;
+  for (const auto& [task, info] : tasks_.alive()) {
+    if (info->tid == 0) continue;
+    threads.push_back({task.value(), info->process.value(), info->tid, info->pid});
+    if (scouts_ != nullptr && scouts_->is_let_be(info->pid)) silent_.push_back(info->pid);
+  }
+  if (threads.empty()) return {};
+  ScoutWriter request;
+  request.put(number_);
+  request.put_bytes(std::as_bytes(std::span(threads)));
+  request.put_bytes(std::as_bytes(std::span(silent_)));
+  seen_.clear();
+  if (scouts_ == nullptr) return write(run_here(look_at_waits, request.bytes()));
+  if (auto errand = scouts_->send(0, look_at_waits, request.bytes())) errand_.emplace(std::move(*errand));
+  return {};
+}
+
+Result<void> WaitWatch::work() {
+  while (errand_) {
+    ScoutMessage message;
+    const Errand::Came came = errand_->next(message);
+    if (came == Errand::Came::kAnswer) {
+      seen_.push_back(std::move(message));
+      continue;
+    }
+    if (came == Errand::Came::kDone) {
+      errand_.reset();
+      return write(std::exchange(seen_, {}));
+    }
+    if (came == Errand::Came::kNothing && !errand_->hangs()) return {};
+    // The look begins again without the process that did not answer.
+    const std::uint32_t pid = errand_->at();
+    errand_->blame(pid);
+    errand_.reset();
+    silent_.push_back(pid);
+    scouts_->note_unresponsive(pid);
+    if (++hung_ > kMostHangs) return {};
+    if (auto done = send(); !done) return done;
+  }
+  return {};
+}
+
+Result<void> WaitWatch::append(const usc_record& record) {
+  const auto copy = [&]<typename Record>(const Record& whole) {
+    return sink_.append_own(whole, std::span(trace::tail_of(whole).data(), trace::tail_of(whole).size()));
+  };
+  switch (record.type) {
+    case USC_RECORD_THREAD_LOOK:
+      return copy(reinterpret_cast<const usc_thread_look&>(record));
+    case USC_RECORD_WAITED:
+      return copy(reinterpret_cast<const usc_waited&>(record));
+    case USC_RECORD_RESOURCE:
+      return copy(reinterpret_cast<const usc_resource&>(record));
+    case USC_RECORD_HELD_LOCK:
+      return copy(reinterpret_cast<const usc_held_lock&>(record));
+    case USC_RECORD_MONITOR:
+      return copy(reinterpret_cast<const usc_monitor&>(record));
+    default:
+      return copy(reinterpret_cast<const usc_look_trouble&>(record));
+  }
+}
+
+Result<void> WaitWatch::write_empty() {
+  number_++;
+  return write({});
+}
+
+Result<void> WaitWatch::write(const std::vector<ScoutMessage>& seen) {
+  usc_look mark{};
+  mark.head.time = monotonic_ns();
+  mark.look = number_;
+  mark.end = USC_LOOK_BEGIN;
+  if (auto done = sink_.append_own(mark); !done) return done;
+  for (const ScoutMessage& message : seen) {
+    std::size_t at = 0;
+    while (at + sizeof(usc_record) <= message.bytes.size()) {
+      const auto& record = *reinterpret_cast<const usc_record*>(message.bytes.data() + at);
+      if (auto done = append(record); !done) return done;
+      at += record.size;
+      mark.records++;
+    }
+  }
+  mark.end = USC_LOOK_END;
+  written_ = number_;
+  return sink_.append_own(mark);
+}
+
+}  // namespace uscope::tracer

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Takes looks at what all traced threads wait in and who holds what they wait for (wait_look.h), by scouts, and writes
+// them to the trace.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "support/result.h"
+#include "trace/sink.h"
+#include "tracer/model/task_table.h"
+#include "tracer/scouts/scouts.h"
+
+namespace uscope::tracer {
+
+class WaitWatch {
+ public:
+  // All must outlive this object. Without scouts the caller's thread does the work at once.
+  WaitWatch(const TaskTable& tasks, trace::RecordSink& sink, Scouts* scouts = nullptr)
+      : tasks_(tasks), sink_(sink), scouts_(scouts) {}
+
+  // Begins a look, if none is under way.
+  Result<void> begin();
+  // Writes the look when it is whole.
+  Result<void> work();
+  // A look without threads: what an earlier one found is over.
+  Result<void> write_empty();
+  [[nodiscard]] bool is_looking() const { return errand_.has_value(); }
+  void give_up() { errand_.reset(); }
+  [[nodiscard]] bool has_looked() const { return written_ != 0; }
+
+ private:
+  static constexpr int kMostHangs = 6;
+
+  Result<void> send();
+  Result<void> write(const std::vector<ScoutMessage>& seen);
+  Result<void> append(const usc_record& record);
+
+  const TaskTable& tasks_;
+  trace::RecordSink& sink_;
+  Scouts* scouts_;
+  std::optional<Errand> errand_;
+  std::vector<ScoutMessage> seen_;
+  std::vector<std::uint32_t> silent_;  // pids that did not answer in this look
+  int hung_ = 0;
+  std::uint32_t number_ = 0;
+  std::uint32_t written_ = 0;
+};
+
+}  // namespace uscope::tracer
