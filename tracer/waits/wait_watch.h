@@ -9,6 +9,7 @@
 
 #include "support/result.h"
 #include "trace/sink.h"
+#include "trace/string_filter.h"
 #include "tracer/model/task_table.h"
 #include "tracer/scouts/scouts.h"
 
@@ -16,9 +17,11 @@ namespace uscope::tracer {
 
 class WaitWatch {
  public:
-  // All must outlive this object. Without scouts the caller's thread does the work at once.
-  WaitWatch(const TaskTable& tasks, trace::RecordSink& sink, Scouts* scouts = nullptr)
-      : tasks_(tasks), sink_(sink), scouts_(scouts) {}
+  // All must outlive this object. `strings` decides what is written of the names of what descriptors stand for. Without
+  // scouts the caller's thread does the work at once.
+  WaitWatch(const TaskTable& tasks, trace::RecordSink& sink, const trace::StringFilter& strings,
+            Scouts* scouts = nullptr)
+      : tasks_(tasks), sink_(sink), strings_(strings), scouts_(scouts) {}
 
   // Begins a look, if none is under way.
   Result<void> begin();
@@ -36,9 +39,11 @@ class WaitWatch {
   Result<void> send();
   Result<void> write(const std::vector<ScoutMessage>& seen);
   Result<void> append(const usc_record& record);
+  Result<void> append_resource(const usc_resource& resource);
 
   const TaskTable& tasks_;
   trace::RecordSink& sink_;
+  const trace::StringFilter& strings_;
   Scouts* scouts_;
   std::optional<Errand> errand_;
   std::vector<ScoutMessage> seen_;
