@@ -228,7 +228,7 @@ class Programs(ReturnsCase):
         with open(source, "w", encoding="utf-8") as out:
             out.write("""
 #[inline(never)] fn fails(n: u64) -> u64 { if n % 3 == 0 { panic!("three") } n + 1 }
-#[inline(never)] fn tries(n: u64) -> u64 { std::panic::catch_unwind(|| fails(std::hint::black_box(n))).unwrap_or(0) }
+#[inline(never)] fn tries(n: u64) -> u64 { std::panic::catch_unwind(|| fails(unsafe { std::ptr::read_volatile(&n) })).unwrap_or(0) }
 fn main() {
   std::panic::set_hook(Box::new(|_| {}));
   println!("{}", (0..30).map(|n| std::thread::spawn(move || tries(n)).join().unwrap()).sum::<u64>());
