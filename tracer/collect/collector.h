@@ -125,7 +125,7 @@ class Collector {
   UnknownMappings unknown_mappings_{backend_};
   JitNames jit_names_{tasks_, scouts_};
   FutexWatch futexes_{tasks_, sink_, scouts_};
-  WaitWatch waits_{tasks_, sink_, scouts_};
+  WaitWatch waits_{tasks_, sink_, strings_, scouts_};
   JitCode jit_code_{scouts_};
   SignalHandlers signals_{mappings_, sink_};
   HitRecords hits_{sink_};

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/waits/wait_watch.h"
 
+#include <cstring>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "support/clock.h"
@@ -9,8 +12,9 @@
 
 namespace uscope::tracer {
 
-Result<void> WaitWatch::begin() {
+Result<void> WaitWatch::begin(std::uint8_t at) {
   if (errand_) return {};
+  at_ = at;
   number_++;
   hung_ = 0;
   silent_.clear();
@@ -70,7 +74,7 @@ Result<void> WaitWatch::append(const usc_record& record) {
     case USC_RECORD_WAITED:
       return copy(reinterpret_cast<const usc_waited&>(record));
     case USC_RECORD_RESOURCE:
-      return copy(reinterpret_cast<const usc_resource&>(record));
+      return append_resource(reinterpret_cast<const usc_resource&>(record));
     case USC_RECORD_HELD_LOCK:
       return copy(reinterpret_cast<const usc_held_lock&>(record));
     case USC_RECORD_MONITOR:
@@ -78,6 +82,17 @@ Result<void> WaitWatch::append(const usc_record& record) {
     default:
       return copy(reinterpret_cast<const usc_look_trouble&>(record));
   }
+}
+
+Result<void> WaitWatch::append_resource(const usc_resource& resource) {
+  const std::string_view text = trace::tail_of(resource);
+  const std::string name =
+      strings_.takes_strings() ? strings_.filter_text(std::string(text.substr(0, resource.name_bytes))) : std::string();
+  usc_resource whole{};
+  std::memcpy(static_cast<void*>(&whole), &resource, sizeof(whole));
+  whole.at = at_;
+  whole.name_bytes = static_cast<__u16>(name.size());
+  return sink_.append_own(whole, name);
 }
 
 Result<void> WaitWatch::write_empty() {

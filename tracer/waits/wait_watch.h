@@ -9,6 +9,7 @@
 
 #include "support/result.h"
 #include "trace/sink.h"
+#include "trace/string_filter.h"
 #include "tracer/model/task_table.h"
 #include "tracer/scouts/scouts.h"
 
@@ -16,12 +17,15 @@ namespace uscope::tracer {
 
 class WaitWatch {
  public:
-  // All must outlive this object. Without scouts the caller's thread does the work at once.
-  WaitWatch(const TaskTable& tasks, trace::RecordSink& sink, Scouts* scouts = nullptr)
-      : tasks_(tasks), sink_(sink), scouts_(scouts) {}
+  // All must outlive this object. Without scouts the caller's thread does the work at once. `strings`: what is hidden
+  // of the names of descriptors.
+  WaitWatch(const TaskTable& tasks, trace::RecordSink& sink, const trace::StringFilter& strings,
+            Scouts* scouts = nullptr)
+      : tasks_(tasks), sink_(sink), strings_(strings), scouts_(scouts) {}
 
-  // Begins a look, if none is under way.
-  Result<void> begin();
+  // Begins a look, if none is under way. `at`: USC_RESOURCE_AT_ATTACH for the one that is taken when processes that ran
+  // before have come into the trace.
+  Result<void> begin(std::uint8_t at = USC_RESOURCE_AT_LOOK);
   // Writes the look when it is whole.
   Result<void> work();
   // A look without threads: what an earlier one found is over.
@@ -36,14 +40,17 @@ class WaitWatch {
   Result<void> send();
   Result<void> write(const std::vector<ScoutMessage>& seen);
   Result<void> append(const usc_record& record);
+  Result<void> append_resource(const usc_resource& resource);
 
   const TaskTable& tasks_;
   trace::RecordSink& sink_;
+  const trace::StringFilter& strings_;
   Scouts* scouts_;
   std::optional<Errand> errand_;
   std::vector<ScoutMessage> seen_;
   std::vector<std::uint32_t> silent_;  // pids that did not answer in this look
   int hung_ = 0;
+  std::uint8_t at_ = USC_RESOURCE_AT_LOOK;
   std::uint32_t number_ = 0;
   std::uint32_t written_ = 0;
 };
