@@ -65,7 +65,7 @@ static void wake_readers(struct irq_work *work)
 }
 
 /*
- * The collector looks at the rings by itself every few milliseconds; this is for what must not wait so long. Once until
+ * The collector looks at the rings by itself at least every 40 ms; this is for what must not wait so long. Once until
  * it has read: the interrupt calls functions, whose hits may find a full ring, and would bring the next interrupt.
  */
 void usc_ring_wake(struct usc_cpu *cpu)

@@ -1,17 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Runs the tests of a build folder with ctest: run-tests.py BUILD [--label LABEL]
+"""Runs the tests of a build folder with ctest: run-tests.py BUILD [--label LABEL] [--beside COMMAND]
+
+COMMAND, a shell's, runs meanwhile with what the tests leave of the CPUs (SCHED_IDLE): many of them wait. What it prints comes after theirs.
 
 Afterwards it lists the cases that were skipped, the second tries of those tests that have one (tests/support/twice.py), and the twenty
-tests that took longest. The last line is ctest's own summary; the exit status is ctest's.
+tests that took longest. The last line is ctest's own summary; the exit status is ctest's, or 1 where the tests passed and COMMAND failed.
 """
 
 import argparse
+import contextlib
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
+import tempfile
 
 SLOWEST = 20
 MOST_OUTPUT = 1 << 20  # bytes of a test, as far as they are kept
@@ -38,6 +43,29 @@ def run(build, retries, results, *options):
     return ctest.returncode, seconds, summary
 
 
+def start_beside(command, output):
+    """In a session of its own, which can be ended as a whole. The kernel shares CPUs out by session first, where it has autogroups: there
+    SCHED_IDLE counts within a session only, and the session gets the least weight."""
+    process = subprocess.Popen(["chrt", "--idle", "0", "bash", "-c", command], stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+    with contextlib.suppress(OSError):
+        pathlib.Path(f"/proc/{process.pid}/autogroup").write_text("19", encoding="ascii")
+    return process
+
+
+def kill_group(process):
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def end_beside(process, output, name):
+    """Waits for it and prints what it printed; its exit status."""
+    status = process.wait()
+    output.seek(0)
+    print(f"\n== {name}: exit status {status}", flush=True)
+    sys.stdout.write(output.read().decode(errors="replace"))
+    return status
+
+
 def skipped_cases(results):
     """Tests by GoogleTest say it in their output. ctest's own log does not last: a test that asks ctest for the tests that there are
     begins it anew."""
@@ -49,16 +77,24 @@ def show(title, names):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage="run-tests.py BUILD [--label LABEL]")
+    parser = argparse.ArgumentParser(usage="run-tests.py BUILD [--label LABEL] [--beside COMMAND]")
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--label")
+    parser.add_argument("--beside")
     arguments = parser.parse_args()
     chosen = ["-L", f"^{arguments.label}$"] if arguments.label else []
     retries = arguments.build.resolve() / "retries.log"
     retries.write_text("", encoding="utf-8")
     results = arguments.build.resolve() / "results.xml"
     results.unlink(missing_ok=True)
-    status, seconds, summary = run(arguments.build, retries, results, *chosen)
+    with contextlib.ExitStack() as stack:
+        if arguments.beside:
+            output = stack.enter_context(tempfile.TemporaryFile())
+            beside = start_beside(arguments.beside, output)
+            stack.callback(kill_group, beside)
+        status, seconds, summary = run(arguments.build, retries, results, *chosen)
+        if arguments.beside and end_beside(beside, output, arguments.beside) != 0:
+            status = status or 1
 
     print()
     show("test cases skipped", skipped_cases(results))

@@ -38,14 +38,13 @@ stage "release build"
 cmake --preset release -DUSCOPE_TESTS=ON -DUSCOPE_UNITY=ON -DUSCOPE_UNIT_TESTS=$([ "$quick" = 1 ] && echo ON || echo OFF)
 cmake --build build/release
 
-stage "clang-tidy"
 if [ "$quick" = 1 ]; then
+  stage "clang-tidy"
   mapfile -t files < <(changed || true)
   [ "${#files[@]}" -eq 0 ] || scripts/tidy.py build/release "${files[@]}"
   stage "quick tests"
   exec scripts/run-tests.py build/release --label quick
 fi
-scripts/tidy.py build/release
 
 stage "unit tests with AddressSanitizer and UndefinedBehaviorSanitizer"
 cmake --preset asan-ubsan -DUSCOPE_TESTS=ON
@@ -55,5 +54,5 @@ scripts/run-tests.py build/asan-ubsan
 stage "fuzzers"
 scripts/fuzz.sh 5
 
-stage "all tests"
-exec scripts/run-tests.py build/release
+stage "all tests, and clang-tidy beside them"
+exec scripts/run-tests.py build/release --beside "scripts/tidy.py build/release"

@@ -53,7 +53,7 @@ constexpr std::string_view kChanging =
     "fchown32 lchown32 utime utimes utimensat futimesat setxattr lsetxattr fsetxattr removexattr lremovexattr "
     "fremovexattr";
 
-constexpr std::pair<std::string_view, int> kOpenFlags[] = {{"open", 1}, {"openat", 2}};
+constexpr std::pair<std::string_view, int> kOpenFlagsAt[] = {{"open", 1}, {"openat", 2}};
 
 // A 32-bit call with wide times is the call without that ending.
 std::string_view without_width(std::string_view name) {
@@ -62,7 +62,7 @@ std::string_view without_width(std::string_view name) {
 }
 
 // Calls by which programs do one thing; those of %sync are another such family.
-constexpr std::string_view kFamilies[] = {
+constexpr std::string_view kNetworkCalls[] = {
     "open openat openat2 creat open_by_handle_at",
     "read pread64 readv preadv preadv2",
     "write pwrite64 writev pwritev pwritev2",
@@ -147,7 +147,7 @@ bool are_related(std::string_view one, std::string_view other) {
   if ((syscall_classes(one) & syscall_classes(other) & kClassSync) != 0) return true;
   one = without_width(one);
   other = without_width(other);
-  return std::any_of(std::begin(kFamilies), std::end(kFamilies),
+  return std::any_of(std::begin(kNetworkCalls), std::end(kNetworkCalls),
                      [&](std::string_view family) { return has_word(family, one) && has_word(family, other); });
 }
 
@@ -173,7 +173,7 @@ ObjectArgs object_args(usc_abi abi, std::uint32_t nr) {
   }
   const Transfer transfer = transfer_of(name);
   args.changes = transfer.writes || has_word(kChanging, without_width(name));
-  args.open_flags = argument_of(kOpenFlags, name);
+  args.open_flags = argument_of(kOpenFlagsAt, name);
   if (args.path >= 0) {
     const auto folder_of = [&](int path) {
       return path > 0 && letters[static_cast<std::size_t>(path) - 1] == 'D' ? path - 1 : -1;

@@ -18,7 +18,7 @@ namespace uscope::trace {
 namespace {
 
 constexpr std::size_t kBatch = 1U << 16;
-constexpr std::size_t kMostHeld = 3U << 17;  // 48 MiB of events and keys
+constexpr std::size_t kMostHeld = 3U << 17;  // 51 MiB of events and keys
 
 OrderedFutex futex_of(const RawRecord& record) {
   const auto futex = record.as<usc_futex>();
@@ -104,7 +104,7 @@ Result<void> EventOrder::hold(const RawRecord& record) {
   };
   static_assert(kPlaceBits > LateItem::kMost + kMostHeld + kBatch, "as many may be held at once");
   if (record.head.type == USC_RECORD_EVENT) {
-    hold_event({record.as<usc_event>()});
+    hold_event({trace::Event(record.as<usc_event>())});
   } else if (record.head.type == USC_RECORD_LOGGED || record.head.type == USC_RECORD_SIGNAL ||
              record.head.type == USC_RECORD_HIT) {
     hold_event(as_event_(record));

@@ -17,7 +17,7 @@ namespace uscope::trace {
 // An event of any source, in memory.
 struct Event : usc_event {
   Event() : Event(usc_event{}) {}
-  Event(const usc_event& event) : usc_event(event) {}  // NOLINT(google-explicit-constructor): a usc_event is one
+  explicit Event(const usc_event& event) : usc_event(event) {}
 
   std::uint8_t unread = 0;  // of a hit: as in usc_hit
 

@@ -10,6 +10,7 @@
 #include "support/text.h"
 #include "trace/loss_class.h"
 #include "trace/names.h"
+#include "trace/record_type.h"
 #include "trace/string_kind.h"
 
 namespace uscope::trace {
@@ -26,15 +27,6 @@ struct FieldInfo {
   bool is_signed;
   Form form;
 };
-
-// The number of the type that a struct is the record of.
-template <typename Record>
-constexpr std::uint16_t kTypeOf = 0;
-#define USC_X(constant, number, name, type) \
-  template <>                               \
-  constexpr std::uint16_t kTypeOf<type> = number;
-#include "uscope/lists/record_type.def"
-#undef USC_X
 
 template <typename Field>
 constexpr FieldInfo describe(std::uint16_t type, std::string_view name, std::size_t offset, Form form) {

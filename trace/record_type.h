@@ -42,6 +42,12 @@ constexpr std::size_t padded(std::size_t bytes) {
   return (bytes + 7) & ~std::size_t{7};
 }
 
+// The whole record that a head begins, which has been checked to be of this type and as long.
+template <typename Record>
+[[nodiscard]] const Record& record_as(const usc_record& head) {
+  return reinterpret_cast<const Record&>(head);
+}
+
 // What lies behind the fixed part of a record, to the record's end; bytes that only fill it up are included.
 template <typename Record>
 [[nodiscard]] std::string_view tail_of(const Record& record) {

@@ -32,8 +32,8 @@ std::string StringFilter::filter_text(const std::string& text) const {
 
 const usc_record& StringFilter::filter(const usc_record& record) {
   if (redactor_.empty() && strings_) return record;
-  if (record.type == USC_RECORD_STRING) return filter_string(reinterpret_cast<const usc_string&>(record));
-  if (record.type == USC_RECORD_EXEC) return filter_exec(reinterpret_cast<const usc_exec&>(record));
+  if (record.type == USC_RECORD_STRING) return filter_string(record_as<usc_string>(record));
+  if (record.type == USC_RECORD_EXEC) return filter_exec(record_as<usc_exec>(record));
   return record;
 }
 

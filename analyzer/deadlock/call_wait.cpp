@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
+#include <limits>
 #include <map>
 #include <set>
 #include <string_view>
@@ -31,7 +33,15 @@ class Follower {
  public:
   Follower(const LastCalls& calls, const Look& look) : calls_(calls), look_(look) {
     for (std::size_t i = 0; i < calls.processes.size(); i++) places_.emplace(calls.processes[i].id, i);
-    for (const LastCall& thread : calls.threads) alive_.insert(thread.process);
+    std::int64_t looked_ns = std::numeric_limits<std::int64_t>::max();
+    for (const auto& [id, thread] : look.threads) looked_ns = std::min(looked_ns, thread.ts_ns);
+    for (const LastCall& thread : calls.threads) {
+      const LastProcess& process = calls.processes[thread.process];
+      if (process.ended && process.until_ns < looked_ns) continue;
+      alive_.insert(thread.process);
+      const auto seen = look.threads.find(thread.thread_id);
+      if (seen != look.threads.end() && seen->second.caught) caught_[thread.process] = *seen->second.caught;
+    }
     for (const std::size_t i : alive_) {
       by_pid_[calls.processes[i].pid] = i;
       children_[calls.processes[i].parent_id].push_back(i);
@@ -48,7 +58,17 @@ class Follower {
  private:
   using Holders = std::vector<const Resource*>;
 
-  void outside(std::string why) { settle(State::kOutside, std::move(why)); }
+  void outside(std::string why) {
+    // It says more than a handler.
+    if (out_.by_handler) out_.state = State::kFollowed;
+    out_.by_handler = false;
+    settle(State::kOutside, std::move(why));
+  }
+  void handler(std::string why) {
+    if (out_.state == State::kOutside) return;
+    settle(State::kOutside, std::move(why));
+    out_.by_handler = true;
+  }
   void unknown(std::string why) { settle(State::kUnknown, std::move(why)); }
   // What is known to come from outside says more than what is not known.
   void settle(State state, std::string why) {
@@ -66,6 +86,8 @@ class Follower {
   void lock(const Resource& own);
   void lock_holder(const HeldLock& held, const Resource& own);
   void semaphore();
+  void limit();
+  void timers();
   void troubles();
   [[nodiscard]] bool may_handle_signals(std::size_t process) const;
   void process(const LookedProcess& waited);
@@ -87,7 +109,8 @@ class Follower {
   const LastCalls& calls_;
   const Look& look_;
   std::map<ProcessRowId, std::size_t> places_;
-  std::set<std::size_t> alive_;  // processes with threads
+  std::set<std::size_t> alive_;                  // processes with threads, at the look
+  std::map<std::size_t, std::uint64_t> caught_;  // signals with handlers, where the look has told them
   std::map<std::int64_t, std::size_t> by_pid_;
   std::map<ProcessRowId, std::vector<std::size_t>> children_;
   std::map<std::pair<ProcessRowId, std::int64_t>, const Resource*> by_fd_;
@@ -122,9 +145,22 @@ void Follower::hold_process(std::int64_t pid) {
   hold(found->second, {});
 }
 
-// Whether a handler of a signal from outside may run: the trace has not seen all that the process has asked for, or has
-// seen that it asked for one.
+constexpr std::uint64_t bits_of(std::initializer_list<int> signals) {
+  std::uint64_t bits = 0;
+  for (const int signal : signals) bits |= std::uint64_t{1} << (signal - 1);
+  return bits;
+}
+
+// Signals of timers. Where one has a handler, it is there to end calls that take too long.
+constexpr std::uint64_t kTimerSignals = bits_of({SIGALRM, SIGVTALRM, SIGPROF});
+// Signals of faults, and glibc's own two.
+constexpr std::uint64_t kInnerSignals = bits_of({SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, 32, 33});
+
+// Whether a handler of a signal from outside may run: the look has seen one, or, where it could not, the trace has not
+// seen all that the process has asked for, or has seen that it asked for one.
 bool Follower::may_handle_signals(std::size_t process) const {
+  if (const auto caught = caught_.find(process); caught != caught_.end())
+    return (caught->second & ~kTimerSignals & ~kInnerSignals) != 0;
   for (const LastCall& thread : calls_.threads)
     if (thread.process == process && thread.wait && !thread.wait->handlers) return false;
   const bool all_known = !calls_.events_missing && !calls_.calls_left_out;
@@ -139,19 +175,48 @@ bool Follower::may_handle_signals(std::size_t process) const {
   return true;
 }
 
+void Follower::timers() {
+  const std::string why = "the signal of a timer";
+  if (look_.ask_for_timers.count(calls_.processes[thread_->process].id) != 0) return outside(why);
+  const auto caught = caught_.find(thread_->process);
+  if (caught != caught_.end() && (caught->second & kTimerSignals) != 0) handler(why);
+}
+
 // Who waits for an end that nobody is seen to have would not wait, so somebody unseen has it.
 void Follower::ends(const LookedDescriptor&, const Resource& own, const Holders& others, const char* part) {
   if (others.empty()) return outside(fmt::format("somebody unseen who has {} {} open", part, own.name));
   const ProcessRowId self = calls_.processes[thread_->process].id;
   const auto is_own = [&](const Resource* other) { return other->process_id == self; };
   const bool only_own = std::all_of(others.begin(), others.end(), is_own);
-  const bool handles = std::any_of(others.begin(), others.end(), is_own) && may_handle_signals(thread_->process);
+  // GNU make's handlers do not touch its job server's tokens.
+  const std::string& program = calls_.processes[thread_->process].program;
+  const bool handles = std::any_of(others.begin(), others.end(), is_own) && program != "make" && program != "gmake" &&
+                       may_handle_signals(thread_->process);
   for (const Resource* other : others) {
     // The handler of a signal writes to such a descriptor, so that the thread wakes up.
     const bool of_handler = handles && (other->nonblocking || asks_many(looked_->call) || only_own);
-    if (is_own(other) && of_handler) outside(fmt::format("a signal handler that uses descriptor {}", other->fd));
+    if (is_own(other) && of_handler) handler(fmt::format("a signal handler that uses descriptor {}", other->fd));
     hold(*other, part);
   }
+}
+
+// The look does not tell whether a socket has a time limit; a trace that has all calls does.
+void Follower::limit() {
+  const Resource* waited = nullptr;
+  for (const LookedDescriptor& descriptor : looked_->descriptors) {
+    const Resource* held = own(descriptor.fd);
+    if (held && (held->type == "unix" || held->type == "inet")) waited = held;
+  }
+  if (!waited || look_.limits_sockets) return outside("the time, if the call has a limit");
+  const bool all_known = !calls_.events_missing && !calls_.calls_left_out &&
+                         std::none_of(alive_.begin(), alive_.end(), [&](std::size_t i) {
+                           return calls_.processes[i].attached || calls_.processes[i].io_uring;
+                         });
+  if (!all_known)
+    unknown(
+        fmt::format("whether {} has a time limit (SO_RCVTIMEO, SO_SNDTIMEO), which only a trace from the start "
+                    "of the program tells",
+                    waited->name));
 }
 
 // What could not be looked at may be what ends the wait.
@@ -301,6 +366,7 @@ std::string Follower::text() const {
     return fmt::format("waitid({}, {})", type < kTypes.size() ? kTypes.at(type) : "?",
                        static_cast<std::int32_t>(looked_->args[1]));
   }
+  if (waits.empty() && !thread_->object.name.empty()) return fmt::format("{}({})", call, thread_->object.name);
   std::string list;
   if (!waits.empty() && waits[0].via_fd) list = named(*waits[0].via_fd) + ": ";
   for (std::size_t i = 0; i < waits.size(); i++) {
@@ -329,8 +395,8 @@ CallWait Follower::follow(const LastCall& thread) {
   if (is_one_of(looked_->call, {"nanosleep", "clock_nanosleep"})) return out_;
   out_.state = State::kFollowed;
   if (calls_.tasks_missing) unknown("threads that the trace does not know");
-  if (!looked_->timed) outside("the time, if the call has a limit");
-  if (look_.ask_for_timers.count(calls_.processes[thread.process].id) != 0) outside("the signal of a timer");
+  if (!looked_->timed) limit();
+  timers();
   if (!thread.call.empty() && thread.call != looked_->call) unknown("what it does now");
   for (const LookedDescriptor& waited : looked_->descriptors) descriptor(waited);
   for (const LookedProcess& waited : looked_->processes) process(waited);

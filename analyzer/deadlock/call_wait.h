@@ -36,6 +36,7 @@ struct CallWait {
   static constexpr std::size_t kMostEnds = 16;
   std::vector<WaitEnd> ends;  // what makes them holders: the first of them
   bool weak = false;          // a process that has no part in it yet could end it: a FIFO that it opens
+  bool by_handler = false;    // kOutside: nothing but a handler of a signal is known that could end it
   bool anyone = false;        // kFollowed: any thread of the trace could (a semaphore whose taker is dead)
 };
 

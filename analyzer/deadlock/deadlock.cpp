@@ -319,6 +319,9 @@ Result<void> Diagnostician::examine(std::size_t index) {
     if (asks && waiter.release_event != ReleaseEvent::kLock)
       if (auto done = find_wakers(thread, object, waiter); !done) return done;
     find_monitor(thread, object, waiter);
+    // A stopped thread may stay in its wait.
+    if (const LookedThread* seen = looked(thread)) waiter.stopped = seen->state == "stopped";
+    object.call_wait.why = waits_[index].why;
   } else {
     find_vfork_child(index, object, waiter);
     if (!waiter.held) find_holders(index, object, waiter);

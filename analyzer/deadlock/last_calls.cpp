@@ -64,6 +64,7 @@ class Reader {
          store::Statement texts)
       : catalog_(catalog),
         waits_seen_ns_(catalog.meta_number("waits_seen_ns").value_or(std::numeric_limits<std::int64_t>::max())),
+        hung_until_ns_(catalog.meta_number("hung_until_ns").value_or(std::numeric_limits<std::int64_t>::max())),
         calls_(std::move(calls)),
         waits_(std::move(waits)),
         frames_(std::move(frames)),
@@ -90,6 +91,7 @@ class Reader {
 
   const Catalog& catalog_;
   std::int64_t waits_seen_ns_;
+  std::int64_t hung_until_ns_;  // what came later came of the signal that ended a command which hung
   store::Statement calls_;
   store::Statement waits_;
   store::Statement frames_;
@@ -101,7 +103,8 @@ class Reader {
 Result<Reader> Reader::prepare(const store::Database& database, const Catalog& catalog) {
   auto calls = database.prepare(
       "SELECT event.id, ts_ns, dur_ns, how, kind.name, kind.abi, stack_id, image_id, a0, a1, result "
-      "FROM event CROSS JOIN kind ON kind.id = event.kind_id WHERE thread_id = ?1 AND kind.class = 'syscall' "
+      "FROM event CROSS JOIN kind ON kind.id = event.kind_id WHERE thread_id = ?1 AND ts_ns <= ?2 AND kind.class = "
+      "'syscall' "
       "ORDER BY ts_ns DESC, event.id DESC LIMIT 2");
   if (!calls) return calls.error();
   auto waits = database.prepare(
@@ -167,6 +170,7 @@ void Reader::find_spaces(LastCalls& out) const {
 Result<std::vector<Call>> Reader::last_two(ThreadRowId thread_id) {
   std::vector<Call> found;
   calls_.bind(1, thread_id);
+  calls_.bind(2, hung_until_ns_);
   auto done = each(calls_, [&](const SqlRow& row) {
     std::optional<std::int64_t> end_ns;
     if (const auto duration = row.maybe_integer(2)) end_ns = difference(row.integer(1), difference(0, *duration));
@@ -293,12 +297,13 @@ bool Reader::killed_in(const Call& call, const LastProcess& process) const {
 }
 
 Result<void> Reader::stand(const std::vector<Call>& calls, const LastProcess& process, LastCall& thread) {
+  const bool hung = !calls.empty() && calls[0].end_ns.value_or(0) > hung_until_ns_;
   if (!calls.empty())
-    thread.last_ns = calls[0].how == "killed" ? calls[0].ts_ns : calls[0].end_ns.value_or(calls[0].ts_ns);
+    thread.last_ns = hung || calls[0].how == "killed" ? calls[0].ts_ns : calls[0].end_ns.value_or(calls[0].ts_ns);
   if (calls.empty() || calls[0].how == "noreturn" || calls[0].how == "no_entry") return {};
   const Call& call = calls[0];
   const bool killed = killed_in(call, process);
-  if (!killed && (call.end_ns || call.how == "killed")) return {};
+  if (!killed && !hung && (call.end_ns || call.how == "killed")) return {};
   thread.standing = Standing::kElsewhere;
   thread.call = call.kind;
   thread.a0 = call.a0;
@@ -334,6 +339,7 @@ Result<void> Reader::stand(const std::vector<Call>& calls, const LastProcess& pr
 // itself or by an exec.
 bool Reader::is_gone(const ThreadRow& row, const LastProcess& process) const {
   const std::vector<Call>& calls = row.calls;
+  if (process.ended && process.until_ns > hung_until_ns_) return row.end_ns && *row.end_ns < hung_until_ns_;
   if (!process.ended) return row.end_ns && *row.end_ns < waits_seen_ns_;
   if (row.end_ns && difference(process.until_ns, *row.end_ns) > kSecondNs) return true;
   if (calls.empty()) return false;

@@ -10,7 +10,7 @@ Result<void> read_threads(const store::Database& database, Look& out) {
   return each_row(
       database,
       "SELECT thread_id, state, asleep, stop_signal, tracer_pid, tracer, kind.name, a0, a1, a2, a3, a4, a5, "
-      "timed, ts_ns FROM thread_look LEFT JOIN kind ON kind.id = kind_id",
+      "timed, ts_ns, caught FROM thread_look LEFT JOIN kind ON kind.id = kind_id",
       [&](const SqlRow& row) {
         LookedThread& thread = out.threads[ThreadRowId(row.integer(0))];
         thread.state = text(row, 1);
@@ -24,6 +24,7 @@ Result<void> read_threads(const store::Database& database, Look& out) {
           thread.args.at(static_cast<std::size_t>(i)) = static_cast<std::uint64_t>(row.integer(kFirstArg + i));
         if (const auto timed = row.maybe_integer(13)) thread.timed = *timed != 0;
         thread.ts_ns = row.integer(14);
+        if (const auto caught = row.maybe_integer(15)) thread.caught = static_cast<std::uint64_t>(*caught);
       });
 }
 
@@ -88,6 +89,14 @@ Result<void> read_objects(const store::Database& database, Look& out) {
                   });
 }
 
+// SO_RCVTIMEO and SO_SNDTIMEO at SOL_SOCKET, by both numbers that they have.
+Result<void> read_limits(const store::Database& database, Look& out) {
+  return each_row(database,
+                  "SELECT EXISTS (SELECT 1 FROM event JOIN kind ON kind.id = kind_id WHERE kind.class = 'syscall' AND "
+                  "kind.name = 'setsockopt' AND a1 = 1 AND a2 IN (20, 21, 66, 67))",
+                  [&](const SqlRow& row) { out.limits_sockets = row.integer(0) != 0; });
+}
+
 // Not those of faults, nor libc's own. A handler of SIGALRM (14) goes with a timer.
 Result<void> read_signals(const store::Database& database, Look& out) {
   return each_row(
@@ -114,6 +123,7 @@ Result<Look> read_look(const store::Database& database) {
   if (auto done = read_objects(database, out); !done) return done.error();
   if (out.threads.empty()) return out;
   if (auto done = read_signals(database, out); !done) return done.error();
+  if (auto done = read_limits(database, out); !done) return done.error();
   auto done = each_row(database, "SELECT process_id, what FROM look_trouble", [&](const SqlRow& row) {
     out.troubles.push_back({maybe_id<ProcessRowId>(row, 0).value_or(ProcessRowId()), text(row, 1)});
   });

@@ -46,7 +46,8 @@ struct LookedThread {
   std::string tracer;
   std::string call;  // empty: none, or not known
   std::array<std::uint64_t, 6> args{};
-  std::optional<bool> timed;  // nullopt: not known
+  std::optional<bool> timed;            // nullopt: not known
+  std::optional<std::uint64_t> caught;  // signals for which its process has handlers: bit 0 is signal 1
   std::vector<LookedDescriptor> descriptors;
   std::vector<LookedProcess> processes;
   std::vector<LookedMonitor> monitors;
@@ -96,6 +97,7 @@ struct Look {
   // Processes that the trace has seen ask for signals: for handlers of signals from outside, and for timers.
   std::set<ProcessRowId> ask_for_handlers;
   std::set<ProcessRowId> ask_for_timers;
+  bool limits_sockets = false;  // some process has asked for a time limit of a socket
 };
 
 [[nodiscard]] Result<Look> read_look(const store::Database& database);

@@ -15,6 +15,7 @@ struct ProcessWaits {
   std::size_t timed = 0;  // wait for a futex with a timeout, as threads of a runtime do that serve it
   bool moves = false;     // some thread runs, or its state is not known
   bool outside = false;   // something outside can wake some thread
+  bool handler = false;   // a handler of a signal could
   std::size_t go = 0;     // threads in Go's scheduler
   bool java = false;      // it has threads of a Java virtual machine
   bool monitors = false;  // its Java threads could be read
@@ -48,7 +49,7 @@ void add(const LastCall& thread, const LookedThread* seen, const CallWait& wait,
       into.moves = true;
       return;
     case CallWait::State::kOutside:
-      into.outside = true;
+      (wait.by_handler ? into.handler : into.outside) = true;
       return;
     case CallWait::State::kUnknown:
       into.unknown = wait.text;
@@ -71,8 +72,9 @@ std::string why_undecided(const LastCalls& calls, const Look& look, const std::v
     add(thread, seen == look.threads.end() ? nullptr : &seen->second, waits[i], objects[i], processes[thread.process]);
   }
   // Who moves, or is woken from outside, may wake the others, whatever process these are of.
+  // Go's runtime handles all signals itself, and uses its poller's descriptors for other ends.
   for (const auto& [index, it] : processes)
-    if (it.moves || it.outside) return "";
+    if (it.moves || it.outside || (it.handler && it.go == 0)) return "";
   for (const auto& [index, it] : processes) {
     const LastProcess& process = calls.processes[index];
     const std::string name = process.program.empty() ? fmt::format("process {}", process.pid)
@@ -80,8 +82,7 @@ std::string why_undecided(const LastCalls& calls, const Look& look, const std::v
     if (it.go > 0)
       return fmt::format(
           "{} is a Go program: all its threads sleep in the scheduler, and goroutines that wait for each other cannot "
-          "be "
-          "followed. SIGQUIT lets it print what each goroutine waits for, and ends it (kill -QUIT {})",
+          "be followed. SIGQUIT lets it print what each goroutine waits for, and ends it (kill -QUIT {})",
           name, process.pid);
     if (it.java && !it.monitors)
       return fmt::format(

@@ -320,10 +320,13 @@ void Graph::halted() {
     finding.weak = true;
     finding.by_processes = true;
     for (std::size_t i = 0; i < waiters.size(); i++) {
+      if (!waiters[i].held || !stuck[i] || stuck_[i] || accused_[i]) continue;
       const auto& holders = waiters[i].holders;
-      const bool waits = waiters[i].held && waiters[i].releaser == Releaser::kProcesses && stuck[i] && !stuck_[i];
-      if (waits && !accused_[i] && std::find(holders.begin(), holders.end(), process) != holders.end())
-        finding.threads.push_back(i);
+      const bool of_process = waiters[i].releaser == Releaser::kProcesses &&
+                              std::find(holders.begin(), holders.end(), process) != holders.end();
+      const bool of_thread = waiters[i].releaser == Releaser::kOwner && waiters[waiters[i].owner].stopped &&
+                             waiters[waiters[i].owner].process == process;
+      if (of_process || of_thread) finding.threads.push_back(i);
     }
     finding.circle = finding.threads.size();
     if (finding.threads.empty()) continue;

@@ -16,7 +16,7 @@ namespace {
 
 using Key = std::pair<std::string, Direction>;
 
-std::vector<double> bytes_of(const std::vector<ObjectBytes>& runs, const Key& key) {
+std::vector<double> bytes_by_run(const std::vector<ObjectBytes>& runs, const Key& key) {
   std::vector<double> values;
   for (const ObjectBytes& run : runs) {
     const auto found = run.find(key);
@@ -82,8 +82,8 @@ std::vector<ChangedObject> compare_objects(const std::vector<ObjectBytes>& norma
   const std::vector<double> one_after(abnormal.size(), 1);
   std::vector<ChangedObject> changed;
   for (const Key& key : keys) {
-    const std::vector<double> before = bytes_of(normal, key);
-    const std::vector<double> after = bytes_of(abnormal, key);
+    const std::vector<double> before = bytes_by_run(normal, key);
+    const std::vector<double> after = bytes_by_run(abnormal, key);
     const Rates rates{{before, exposure.normal}, {after, exposure.abnormal}};
     const Rates counts{{before, one_before}, {after, one_after}};
     const Rates& shown = exposure.by_work ? rates : counts;

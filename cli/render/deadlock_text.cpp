@@ -8,6 +8,7 @@
 #include <set>
 
 #include "cli/render/text_table.h"
+#include "cli/terminal/text_width.h"
 #include "support/text.h"
 
 #include "cli/render/deadlock_render.h"
@@ -61,9 +62,14 @@ std::string frame(const StackLine& line) {
   return text;
 }
 
+// A line, and what does not fit into it further in.
+std::string line_of(std::size_t indent, const std::string& text, std::size_t width) {
+  return std::string(indent, ' ') + wrapped(text, width, indent + 2) + "\n";
+}
+
 // The application's frames, innermost first, from the function on that waits, then the frames between it and the
 // kernel: those of libraries, and the functions around a lock that the application has from a library.
-std::string stack(const BlockedThread& thread) {
+std::string stack(const BlockedThread& thread, std::size_t width) {
   std::string out;
   const StackLine* waits = analyzer::application_frame(thread.stack);
   const auto first = std::find_if(thread.stack.begin(), thread.stack.end(),
@@ -75,7 +81,7 @@ std::string stack(const BlockedThread& thread) {
       out += "      …\n";
       break;
     }
-    out += "      " + frame(*line) + "\n";
+    out += line_of(6, frame(*line), width);
   }
   std::string through;
   std::string last;
@@ -84,7 +90,7 @@ std::string stack(const BlockedThread& thread) {
     if (name != last) through += (through.empty() ? "" : " ← ") + name;
     last = name;
   }
-  if (!through.empty()) out += "      through " + through + "\n";
+  if (!through.empty()) out += line_of(6, "through " + through, width);
   return out;
 }
 
@@ -104,11 +110,11 @@ std::string finding_text(const analyzer::Finding& finding, std::size_t width) {
       out += fmt::format("    and {} more threads (--format json has all)\n", finding.threads.size() - i);
       break;
     }
-    const std::string lines = stack(finding.threads[i]);
+    const std::string lines = stack(finding.threads[i], width);
     // Threads in the same place are told once.
     std::size_t same = i + 1;
-    while (i >= 2 && same < finding.threads.size() && stack(finding.threads[same]) == lines) same++;
-    out += "    " + header(finding.threads[i]) + "\n" + lines;
+    while (i >= 2 && same < finding.threads.size() && stack(finding.threads[same], width) == lines) same++;
+    out += line_of(4, header(finding.threads[i]), width) + lines;
     if (same > i + 1) {
       out += fmt::format("    and {} {} in the same place\n", same - i - 1, same == i + 2 ? "other" : "others");
       i = same - 1;
@@ -117,14 +123,14 @@ std::string finding_text(const analyzer::Finding& finding, std::size_t width) {
   return out + "\n";
 }
 
-std::string blocked_line(const BlockedThread& thread) {
+std::string blocked_line(const BlockedThread& thread, std::size_t width) {
   std::string text = header(thread) + ": " + std::string(analyzer::primitive_phrase(thread.primitive));
   const StackLine* line = analyzer::application_frame(thread.stack);
   if (line) text += ", in " + printable(line->function);
-  return "    " + text + "\n";
+  return line_of(4, text, width);
 }
 
-std::string others(const analyzer::Diagnosis& diagnosis) {
+std::string others(const analyzer::Diagnosis& diagnosis, std::size_t width) {
   std::set<std::int64_t> accused;
   for (const auto& finding : diagnosis.findings)
     for (const auto& thread : finding.threads) accused.insert(thread.tid);
@@ -136,7 +142,7 @@ std::string others(const analyzer::Diagnosis& diagnosis) {
     count++;
     if (shown == kBlocked) continue;
     shown++;
-    out += blocked_line(thread);
+    out += blocked_line(thread, width);
   }
   if (count == 0) return "";
   if (count > shown) out += fmt::format("    and {} more (--format json has all)\n", count - shown);
@@ -163,7 +169,7 @@ std::string other_line(const analyzer::OtherWait& wait) {
   return text + (wait.count > kListed ? " …" : "");
 }
 
-std::string other_waits(const analyzer::Diagnosis& diagnosis) {
+std::string other_waits(const analyzer::Diagnosis& diagnosis, std::size_t width) {
   const auto& waits = diagnosis.other_waits;
   std::size_t count = 0;
   for (const auto& wait : waits) count += wait.count;
@@ -172,7 +178,7 @@ std::string other_waits(const analyzer::Diagnosis& diagnosis) {
                                                           : fmt::format("{} threads wait in other calls:\n", count));
   for (std::size_t i = 0; i < waits.size(); i++) {
     if (i == kOthers) return out + fmt::format("    and {} more kinds (--format json has all)\n", waits.size() - i);
-    out += "    " + other_line(waits[i]) + "\n";
+    out += line_of(4, other_line(waits[i]), width);
   }
   return out;
 }
@@ -189,12 +195,12 @@ std::string computing(const analyzer::Diagnosis& diagnosis, std::size_t width) {
                 width);
   for (std::size_t i = 0; i < threads.size(); i++) {
     if (i == kBlocked) return out + fmt::format("    and {} more (--format json has all)\n", threads.size() - i);
-    out +=
-        fmt::format("    {}: no call for {}", who(threads[i]), human_duration(static_cast<double>(threads[i].idle_ns)));
+    std::string text =
+        fmt::format("{}: no call for {}", who(threads[i]), human_duration(static_cast<double>(threads[i].idle_ns)));
     const std::size_t waiting = threads[i].waited_by.size();
-    if (waiting == 1) out += fmt::format("; thread {} waits for it", threads[i].waited_by.front());
-    if (waiting > 1) out += fmt::format("; {} threads wait for it", waiting);
-    out += "\n";
+    if (waiting == 1) text += fmt::format("; thread {} waits for it", threads[i].waited_by.front());
+    if (waiting > 1) text += fmt::format("; {} threads wait for it", waiting);
+    out += line_of(4, text, width);
   }
   return out;
 }
@@ -208,8 +214,8 @@ std::string deadlock_text(const analyzer::Diagnosis& diagnosis, std::size_t widt
     const bool undecided = diagnosis.verdict == analyzer::Verdict::kUndecided;
     out += paragraph(heading_cell(undecided ? "UNDECIDED" : "NONE"), printable(diagnosis.reason), width);
   }
-  out += others(diagnosis);
-  out += other_waits(diagnosis);
+  out += others(diagnosis, width);
+  out += other_waits(diagnosis, width);
   out += computing(diagnosis, width);
   for (const std::string& warning : diagnosis.warnings)
     out += paragraph(heading_cell("WARNING"), printable(warning), width);

@@ -14,11 +14,7 @@
 namespace uscope::cli {
 namespace {
 
-// Zero is left blank, so that other values stand out.
-std::string number(std::uint64_t count) {
-  return count == 0 ? "" : group_digits(count);
-}
-
+// Zero is left blank, as by count_cell().
 std::string bytes(std::uint64_t count) {
   return count == 0 ? "" : human_bytes(count);
 }
@@ -33,12 +29,12 @@ std::string process(const analyzer::FileUser& user) {
 }
 
 std::vector<std::string> cells(const analyzer::FileCounts& line, const std::string& by, const std::string& name) {
-  return {number(line.calls),
-          number(line.failures),
-          number(line.opens),
-          number(line.reads),
-          number(line.writes),
-          number(line.changes),
+  return {count_cell(line.calls),
+          count_cell(line.failures),
+          count_cell(line.opens),
+          count_cell(line.reads),
+          count_cell(line.writes),
+          count_cell(line.changes),
           bytes(line.bytes_read),
           bytes(line.bytes_written),
           time(line.total_ns - line.wait_ns),
@@ -64,7 +60,7 @@ TextTable callers_table(const analyzer::TopList<analyzer::FileCaller>& callers, 
                    {"in", Align::kLeft, Shrink::kMiddle, 8, 6},
                    {"path, address or kind", Align::kLeft, Shrink::kMiddle, kPathWidth}});
   for (const auto& line : callers.lines)
-    table.add_row({number(line.calls), number(line.failures), number(line.changes), bytes(line.bytes_read),
+    table.add_row({count_cell(line.calls), count_cell(line.failures), count_cell(line.changes), bytes(line.bytes_read),
                    bytes(line.bytes_written), time(line.total_ns - line.wait_ns), time(line.wait_ns), process(line),
                    line.call, trigger_cell(line), std::string(base_name(line.module)),
                    several_objects ? line.name.value_or(kUnknownObject) : ""});

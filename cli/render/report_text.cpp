@@ -38,11 +38,6 @@ std::string duration(std::uint64_t nanoseconds) {
   return human_duration(static_cast<double>(nanoseconds));
 }
 
-// Zero is left blank in tables, so that other values stand out.
-std::string number(std::uint64_t count) {
-  return count == 0 ? "" : group_digits(count);
-}
-
 std::string meta(const Summary& summary, const std::string& key) {
   const auto at = summary.trace.meta.find(key);
   return at == summary.trace.meta.end() ? "" : printable(at->second);
@@ -328,7 +323,8 @@ std::string processes(const Summary& summary, TextWidth width) {
   for (const auto& line : summary.processes.lines)
     table.add_row({std::to_string(line.pid), line.name,
                    line.lifetime_ns ? human_duration(static_cast<double>(*line.lifetime_ns)) : "", ended(line),
-                   number(line.threads), number(line.events), number(line.errors), command_line(line.argv)});
+                   count_cell(line.threads), count_cell(line.events), count_cell(line.errors),
+                   command_line(line.argv)});
   return section("PROCESSES", summary.processes, "with most events", table, width);
 }
 
@@ -342,8 +338,8 @@ std::string threads(const Summary& summary, TextWidth width) {
                    {"of it waiting", Align::kRight},
                    {"between calls", Align::kRight}});
   for (const auto& line : summary.threads.lines)
-    table.add_row({fmt::format("{}/{}", line.pid, line.tid), line.process, line.thread, number(line.events),
-                   number(line.errors), line.total_ns ? duration(line.total_ns) : "",
+    table.add_row({fmt::format("{}/{}", line.pid, line.tid), line.process, line.thread, count_cell(line.events),
+                   count_cell(line.errors), line.total_ns ? duration(line.total_ns) : "",
                    line.total_ns ? percent(line.wait_ns, line.total_ns) : "",
                    line.between_ns ? duration(line.between_ns) : ""});
   return section("THREADS", summary.threads, "with most events", table, width);
@@ -364,8 +360,8 @@ std::string calls(const std::string& name, const analyzer::TopList<analyzer::Cal
                    {"bytes", Align::kRight}});
   for (const auto& line : list.lines) {
     const auto time = [&](std::uint64_t value) { return line.timed ? duration(value) : ""; };
-    table.add_row({line.call, line.abi == "x86_64" ? "" : line.abi, number(line.events), number(line.errors),
-                   number(line.open), time(line.total_ns), time(line.mean_ns), time(line.p50_ns), time(line.p95_ns),
+    table.add_row({line.call, line.abi == "x86_64" ? "" : line.abi, count_cell(line.events), count_cell(line.errors),
+                   count_cell(line.open), time(line.total_ns), time(line.mean_ns), time(line.p50_ns), time(line.p95_ns),
                    time(line.p99_ns), time(line.max_ns), line.bytes ? human_bytes(*line.bytes) : ""});
   }
   return section(name, list, "with most time inside", table, width);
@@ -457,8 +453,8 @@ std::string triggers(const Summary& summary, TextWidth width) {
                    {"from function", Align::kLeft, Shrink::kMiddle},
                    {"in", Align::kLeft, Shrink::kMiddle}});
   for (const auto& line : summary.triggers.lines)
-    table.add_row({number(line.events), number(line.errors), number(line.open), duration(line.total_ns), line.call,
-                   trigger_cell(line), std::string(base_name(line.module))});
+    table.add_row({count_cell(line.events), count_cell(line.errors), count_cell(line.open), duration(line.total_ns),
+                   line.call, trigger_cell(line), std::string(base_name(line.module))});
   return section("TRIGGERS", summary.triggers, "with most events", table, width);
 }
 
@@ -469,7 +465,8 @@ std::string errors(const Summary& summary, TextWidth width) {
                    {"from function", Align::kLeft, Shrink::kMiddle},
                    {"in", Align::kLeft, Shrink::kMiddle}});
   for (const auto& line : summary.errors.lines)
-    table.add_row({number(line.events), line.call, line.name, trigger_cell(line), std::string(base_name(line.module))});
+    table.add_row(
+        {count_cell(line.events), line.call, line.name, trigger_cell(line), std::string(base_name(line.module))});
   return section("ERRORS", summary.errors, "most frequent", table, width);
 }
 
@@ -479,7 +476,7 @@ std::string failed(const Summary& summary, TextWidth width) {
   for (const auto& line : summary.failed.lines.lines) {
     std::string name = line.name.value_or(kUnknownObject);
     if (line.objects.size() > 1) name += " in " + plural(line.objects.size(), "folder");
-    table.add_row({number(line.events), line.call, line.error, name});
+    table.add_row({count_cell(line.events), line.call, line.error, name});
   }
   std::string out = section("ERRORS BY FILE", summary.failed.lines, "most telling", table, width);
   if (summary.failed.left_out != 0)
@@ -533,8 +530,9 @@ std::string signals(const Summary& summary, TextWidth width) {
   const auto sender = [](const analyzer::SignalLine::Sender& by) { return party_cell({by.pid, by.name}); };
   const auto place = [](const analyzer::SignalLine::Place& at) { return trigger_cell(at); };
   const auto row = [&](int signal, const auto& line, const std::string& by, const std::string& to) {
-    table.add_row({syscalls::signal_name(signal), number(line.sent), number(line.ignored), number(line.delivered), by,
-                   to, first_of(line.sent_from, place), first_of(line.interrupted_in, place)});
+    table.add_row({syscalls::signal_name(signal), count_cell(line.sent), count_cell(line.ignored),
+                   count_cell(line.delivered), by, to, first_of(line.sent_from, place),
+                   first_of(line.interrupted_in, place)});
   };
   for (const auto& line : summary.signals.lines) {
     if (!summary.signal_pairs_fit) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "cli/render/text_table.h"
 #include "cli/terminal/text_width.h"
 #include "support/text.h"
 
@@ -12,7 +13,6 @@ namespace uscope::cli {
 namespace {
 
 constexpr std::size_t kRowsMeasured = 1000;
-constexpr std::size_t kGap = 2;
 
 std::string hex(std::string_view bytes) {
   return "x'" + hex_of(bytes) + "'";
@@ -104,7 +104,7 @@ void TextRows::flush() {
 void TextRows::print(const std::vector<std::string>& cells) {
   std::string line;
   for (std::size_t i = 0; i < cells.size(); i++) {
-    if (i) line.append(kGap, ' ');
+    if (i) line.append(kColumnGap, ' ');
     line += padded(cells[i], widths_[i], numbers_[i]);
   }
   line.erase(line.find_last_not_of(' ') + 1);

@@ -9,7 +9,6 @@ namespace uscope::cli {
 namespace {
 
 constexpr std::size_t kIndent = 2;
-constexpr std::size_t kGap = 2;
 
 }  // namespace
 
@@ -40,7 +39,8 @@ std::vector<bool> TextTable::shown_columns(TextWidth width) const {
     for (std::size_t i = 0; i < columns_.size(); i++) {
       if (!shown[i]) continue;
       const bool shrinks = columns_[i].shrink != Shrink::kNever;
-      least += (least > kIndent ? kGap : 0) + (shrinks ? std::min(natural[i], columns_[i].narrowest) : natural[i]);
+      least +=
+          (least > kIndent ? kColumnGap : 0) + (shrinks ? std::min(natural[i], columns_[i].narrowest) : natural[i]);
       if (columns_[i].dispensable > (next < columns_.size() ? columns_[next].dispensable : 0)) next = i;
     }
     if (least <= width.columns || next == columns_.size()) return shown;
@@ -53,9 +53,9 @@ std::vector<std::size_t> TextTable::widths(std::size_t width, const std::vector<
   std::size_t total = kIndent;
   for (std::size_t i = 0; i < columns_.size(); i++) {
     if (!shown[i]) result[i] = 0;
-    if (shown[i]) total += result[i] + kGap;
+    if (shown[i]) total += result[i] + kColumnGap;
   }
-  total -= std::min(total, kGap);
+  total -= std::min(total, kColumnGap);
   while (total > width) {
     std::size_t widest = columns_.size();
     for (std::size_t i = 0; i < columns_.size(); i++) {
@@ -80,7 +80,7 @@ std::string TextTable::render(TextWidth width) const {
       const std::string cell = width.cuts ? shorten(cells[i], column_widths[i], columns_[i].shrink) : cells[i];
       const std::string padding(column_widths[i] - std::min(column_widths[i], display_width(cell)), ' ');
       text += columns_[i].align == Align::kRight ? padding + cell : cell + padding;
-      text.append(kGap, ' ');
+      text.append(kColumnGap, ' ');
     }
     text.erase(text.find_last_not_of(' ') + 1);
     out += text + "\n";

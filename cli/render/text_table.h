@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,13 @@
 #include "support/text.h"
 
 namespace uscope::cli {
+
+constexpr std::size_t kColumnGap = 2;  // spaces between two columns
+
+// A count as a cell. Zero is left blank, so that other values stand out.
+[[nodiscard]] inline std::string count_cell(std::uint64_t count) {
+  return count == 0 ? "" : group_digits(count);
+}
 
 enum class Align { kLeft, kRight };
 

@@ -29,12 +29,9 @@ using nlohmann::ordered_json;
 constexpr const char* kOrder = "with most time";
 constexpr std::size_t kStackFunctions = 4;  // of a line; the JSON has all
 
-// Zero is left blank in tables, so that other values stand out.
+// Zero is left blank, as by count_cell().
 std::string time(std::uint64_t ns) {
   return ns == 0 ? "" : human_duration(static_cast<double>(ns));
-}
-std::string number(std::uint64_t count) {
-  return count == 0 ? "" : group_digits(count);
 }
 
 double percentage(std::uint64_t part, std::uint64_t whole) {
@@ -174,7 +171,7 @@ std::string calls(const TimeShares& shares, TextWidth width) {
     std::vector<std::string> cells{time(line.total_ns), share(line.total_ns, shares.all.total_ns),
                                    time(line.running_ns), line.error_ns == 0 ? "" : "±" + time(line.error_ns)};
     add_off(cells, line, shares.recorded, time);
-    cells.push_back(number(line.calls));
+    cells.push_back(count_cell(line.calls));
     cells.push_back(line.call);
     cells.push_back(line.abi == "x86_64" ? "" : line.abi);
     table.add_row(std::move(cells));
@@ -275,7 +272,7 @@ std::string waiting(const TimeShares& shares, TextWidth width) {
                    {"in", Align::kLeft, Shrink::kMiddle, 8, 1},
                    {"woken by", Align::kLeft, Shrink::kMiddle}});
   for (const auto& line : shares.waiting.lines)
-    table.add_row({time(line.waited_ns), number(line.times), time(line.longest_ns), time(line.for_cpu_ns),
+    table.add_row({time(line.waited_ns), count_cell(line.times), time(line.longest_ns), time(line.for_cpu_ns),
                    std::string(state_name(line.state)), line.call, trigger_cell(line.trigger),
                    std::string(base_name(line.trigger.module)), first_of(line.wakers, waker_cell)});
   return section_head("WAITING BY FUNCTION", shares.waiting, kOrder) + table.render(width);

@@ -172,14 +172,14 @@ void LivePrinter::on_open_call(const usc_event& event) {
 
 void LivePrinter::on_event(const usc_event& event, const tracer::TaskInfo& /*task*/) {
   if (is_unfinished(event)) return on_open_call(event);
-  waiting_.push_back(event);
+  waiting_.emplace_back(event);
 }
 
 void LivePrinter::on_signal(const usc_signal& signal) {
   usc_event event = trace::event_of_signal(signal);
   event.args[0] = ++last_signal_;
   signals_.emplace(last_signal_, signal);
-  waiting_.push_back(event);
+  waiting_.emplace_back(event);
 }
 
 // The records of one event in the order in which they come: it is open until it is told of as over.
@@ -191,7 +191,7 @@ void LivePrinter::on_hit(const usc_hit& hit) {
     return;
   }
   if (event.how == USC_HOW_RETURNED || event.how == USC_HOW_LEFT) open_hits_.erase(key);
-  waiting_.push_back(event);
+  waiting_.emplace_back(event);
 }
 
 void LivePrinter::on_kind(const usc_kind& kind) {
@@ -235,7 +235,7 @@ void LivePrinter::on_round(std::uint64_t before_ns, const tracer::TaskTable& tas
   }
   std::vector<trace::Event> open;
   for (const auto& [serial, task] : tasks_)
-    if (task.open) open.push_back(*task.open);
+    if (task.open) open.emplace_back(*task.open);
   for (const auto& [key, event] : open_hits_) open.push_back(event);
   std::sort(open.begin(), open.end(), [](const usc_event& a, const usc_event& b) { return a.entry_ns < b.entry_ns; });
   for (const trace::Event& event : open) print(event, tasks);

@@ -138,6 +138,7 @@ class LiveQuery : public tracer::RecordObserver {
     hooks.observer = this;
     hooks.attached = [this](const tracer::FoundRunning& found) { begin(found); };
     hooks.each_round = [this] { attend(); };
+    hooks.due_ns = [this] { return store_.due_ns(); };
     hooks.wants_end = [this] { return over_; };
     hooks.wants_losses = [this] { return store_.wants_losses(); };
     hooks.wants_sums = [this] { return store_.wants_sums(); };

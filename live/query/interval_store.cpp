@@ -8,6 +8,7 @@
 #include "trace/hit.h"
 #include "trace/loss_class.h"
 #include "trace/raw_record.h"
+#include "trace/record_type.h"
 #include "trace/signal_info.h"
 
 namespace uscope::query {
@@ -16,11 +17,6 @@ namespace {
 constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 constexpr std::size_t kMostIntervals = 4096;  // that records may come for at once
 constexpr std::uint32_t kMostProcessors = 8192;
-
-template <typename Record>
-const Record& as(const usc_record& record) {
-  return reinterpret_cast<const Record&>(record);
-}
 
 bool is_unfinished(const trace::Event& event) {
   return event.how == USC_HOW_OPEN || event.how == USC_HOW_ATTACHED;
@@ -122,17 +118,18 @@ Result<void> IntervalStore::append(const usc_record& record) {
 Result<void> IntervalStore::take(const usc_record& record) {
   switch (record.type) {
     case USC_RECORD_EVENT:
-      return take_event(as<usc_event>(record));
+      return take_event(trace::Event(trace::record_as<usc_event>(record)));
     case USC_RECORD_SIGNAL:
-      return put(interval_of(record.time), trace::event_of_signal(as<usc_signal>(record)), record);
+      return put(interval_of(record.time), trace::Event(trace::event_of_signal(trace::record_as<usc_signal>(record))),
+                 record);
     case USC_RECORD_HIT:
-      return take_hit(as<usc_hit>(record));
+      return take_hit(trace::record_as<usc_hit>(record));
     case USC_RECORD_LOGGED:
-      return put(interval_of(record.time), event_of_logged(as<usc_logged>(record)), record);
+      return put(interval_of(record.time), trace::Event(event_of_logged(trace::record_as<usc_logged>(record))), record);
     case USC_RECORD_PARTIAL:
       return {};  // add() has had its row; its number counts for the sequence
     case USC_RECORD_LOSS:
-      return take_loss(as<usc_loss>(record));
+      return take_loss(trace::record_as<usc_loss>(record));
     default:
       (void)definitions_.take(record);
       return {};
@@ -255,7 +252,8 @@ Result<void> IntervalStore::close_first(bool last) {
     const std::vector<std::uint32_t> numbers = events_of(closed.rows, plan_.keys);
     for (std::size_t row = 0; row < numbers.size(); row++)
       if (numbers[row] == events)
-        if (auto done = put_event(event_of(closed.rows.key(row), plan_.keys, events++)); !done) return done;
+        if (auto done = put_event(trace::Event(event_of(closed.rows.key(row), plan_.keys, events++))); !done)
+          return done;
     const bool has_times = (plan_.program.reads & (1U << USC_QUERY_TIME | 1U << USC_QUERY_TOOK)) != 0;
     std::uint64_t behind_rows = events;
     for (trace::Event& event : interval.whole) {

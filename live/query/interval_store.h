@@ -72,6 +72,11 @@ class IntervalStore : public trace::RecordSink {
   void on_start(std::uint64_t start_ns);
   void on_round(std::uint64_t before_ns);
 
+  // When (CLOCK_MONOTONIC) the interval that is closed next has its end; ~0: at the end of tracing.
+  [[nodiscard]] std::uint64_t due_ns() const {
+    return intervals_.empty() ? ~std::uint64_t{0} : intervals_.front().until_ns;
+  }
+
   // Rows that the kernel side has summed: of the interval that is to be closed first, until sums_are_told().
   void add(const usc_query_row& row);
   // Whether an interval waits for them; asks once for each.

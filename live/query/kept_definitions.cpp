@@ -9,11 +9,6 @@
 namespace uscope::query {
 namespace {
 
-template <typename Record>
-const Record& as(const usc_record& record) {
-  return reinterpret_cast<const Record&>(record);
-}
-
 std::vector<char> bytes_of(const usc_record& record) {
   const auto* bytes = reinterpret_cast<const char*>(&record);
   return {bytes, bytes + record.size};
@@ -31,12 +26,12 @@ bool KeptDefinitions::take(const usc_record& record) {
     case USC_RECORD_META: {
       std::string_view key;
       std::string_view value;
-      if (trace::split_meta(trace::tail_of(as<usc_meta>(record)), key, value))
+      if (trace::split_meta(trace::tail_of(trace::record_as<usc_meta>(record)), key, value))
         meta_[std::string(key)] = bytes_of(record);
       return true;
     }
     case USC_RECORD_TASK: {
-      const auto& start = as<usc_task>(record);
+      const auto& start = trace::record_as<usc_task>(record);
       Task& known = tasks_[task];  // its name or end may have come first, from another processor's ring
       known.start = bytes_of(record);
       known.process = trace::ProcessId(start.process);
@@ -52,35 +47,35 @@ bool KeptDefinitions::take(const usc_record& record) {
       tasks_[task].end_ns = record.time;
       return true;
     case USC_RECORD_EXEC: {
-      const auto& exec = as<usc_exec>(record);
+      const auto& exec = trace::record_as<usc_exec>(record);
       images_[trace::ImageId(exec.image)] = {bytes_of(record), trace::ProcessId(exec.process), record.time,
                                              trace::MmId(exec.mm)};
       return true;
     }
     case USC_RECORD_FILE:
-      files_[trace::FileId(as<usc_file>(record).file)].announced = bytes_of(record);
+      files_[trace::FileId(trace::record_as<usc_file>(record).file)].announced = bytes_of(record);
       return true;
     case USC_RECORD_FILE_INFO:
-      files_[trace::FileId(as<usc_file_info>(record).file)].described = bytes_of(record);
+      files_[trace::FileId(trace::record_as<usc_file_info>(record).file)].described = bytes_of(record);
       return true;
     case USC_RECORD_STACK:
-      stacks_[trace::StackId(as<usc_stack>(record).stack)] = bytes_of(record);
+      stacks_[trace::StackId(trace::record_as<usc_stack>(record).stack)] = bytes_of(record);
       return true;
     case USC_RECORD_JIT_NAME:
-      take_jit_name(as<usc_jit_name>(record));
+      take_jit_name(trace::record_as<usc_jit_name>(record));
       return true;
     case USC_RECORD_LOG_KIND: {
-      const auto& kind = as<usc_log_kind>(record);
+      const auto& kind = trace::record_as<usc_log_kind>(record);
       kinds_.try_emplace({kind.source, kind.kind}, bytes_of(record));
       return true;
     }
     case USC_RECORD_KIND: {
-      const auto& kind = as<usc_kind>(record);
+      const auto& kind = trace::record_as<usc_kind>(record);
       kinds_.try_emplace({kind.source, kind.kind}, bytes_of(record));
       return true;
     }
     case USC_RECORD_KERNEL_PLACE:
-      places_.try_emplace(trace::PlaceId(as<usc_kernel_place>(record).place), bytes_of(record));
+      places_.try_emplace(trace::PlaceId(trace::record_as<usc_kernel_place>(record).place), bytes_of(record));
       return true;
     default:
       return false;

@@ -22,7 +22,7 @@ namespace {
 
 // SQLite calls this for every action of each statement that it compiles. Anything that a read-only connection cannot do
 // anyway is left to SQLite, whose messages are better.
-int authorize(void*, int action, const char*, const char* second, const char*, const char*) {
+int refuse_other_files(void*, int action, const char*, const char* second, const char*, const char*) {
   if (action == SQLITE_ATTACH || action == SQLITE_DETACH) return SQLITE_DENY;
   if (action == SQLITE_FUNCTION && second && std::string_view(second) == "load_extension") return SQLITE_DENY;
   return SQLITE_OK;
@@ -94,7 +94,7 @@ Result<Database> Database::open(UniqueFd file, const std::filesystem::path& path
   auto handle = vfs->open(name);
   if (!handle) return handle.error();
   if (auto done = harden(handle->get()); !done) return done.error();
-  sqlite3_set_authorizer(handle->get(), authorize, nullptr);
+  sqlite3_set_authorizer(handle->get(), refuse_other_files, nullptr);
   if (auto done = check_schema(handle->get(), name); !done) return done.error();
   return Database(std::move(file), std::move(vfs), std::move(*handle), path);
 }

@@ -18,7 +18,7 @@ bool may_ask(std::string_view pragma) {
   return false;
 }
 
-int authorize(void* seen, int action, const char* first, const char* second, const char*, const char* inside) {
+int allow_reading(void* seen, int action, const char* first, const char* second, const char*, const char* inside) {
   const auto is = [](const char* text, std::string_view name) { return text && name == text; };
   switch (action) {
     case SQLITE_READ:
@@ -42,7 +42,7 @@ int authorize(void* seen, int action, const char* first, const char* second, con
 }  // namespace
 
 void allow_reading_only(sqlite3* database, ReadColumns* seen) {
-  sqlite3_set_authorizer(database, authorize, seen);
+  sqlite3_set_authorizer(database, allow_reading, seen);
 }
 
 Result<void> harden(sqlite3* database) {

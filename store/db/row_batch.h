@@ -3,9 +3,11 @@
 // little more than the rows themselves: it opens the table once, and stays where the last row went.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +19,11 @@
 #include "trace/ids.h"
 
 namespace uscope::store {
+
+// A time as a value of SQLite, whose integers have a sign.
+[[nodiscard]] inline std::int64_t stored_time(std::uint64_t time) {
+  return static_cast<std::int64_t>(std::min<std::uint64_t>(time, std::numeric_limits<std::int64_t>::max()));
+}
 
 // A text that is valid as long as the program runs: it is not copied.
 struct LastingText {

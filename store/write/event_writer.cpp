@@ -34,10 +34,6 @@ std::int64_t as_signed(std::uint64_t value) {
   return static_cast<std::int64_t>(value);
 }
 
-std::int64_t as_time(std::uint64_t time) {
-  return static_cast<std::int64_t>(std::min<std::uint64_t>(time, std::numeric_limits<std::int64_t>::max()));
-}
-
 }  // namespace
 
 EventWriter::EventWriter(DatabaseWriter& database, const Definitions& definitions, const FrameWriter& frames,
@@ -140,7 +136,7 @@ Result<EventWriter::Written> EventWriter::write_event(const trace::OrderedEvent&
     return event.is_read(i) ? std::optional(event.args[i]) : std::nullopt;
   };
   if (auto done =
-          event_rows_->add(as_time(event.entry_ns), returned ? std::optional(as_signed(duration)) : std::nullopt,
+          event_rows_->add(stored_time(event.entry_ns), returned ? std::optional(as_signed(duration)) : std::nullopt,
                            LastingText{trace::how_name(how)}, task.row, maybe_id(image), *kind,
                            has_result ? std::optional(std::int64_t{event.result}) : std::nullopt, maybe_id(stack),
                            argument(0), argument(1), argument(2), argument(3), argument(4), argument(5));

@@ -23,10 +23,6 @@ LastingText edge_name(GapEdge edge) {
   }
 }
 
-std::int64_t as_time(std::uint64_t time) {
-  return static_cast<std::int64_t>(std::min<std::uint64_t>(time, std::numeric_limits<std::int64_t>::max()));
-}
-
 }  // namespace
 
 GapWriter::GapWriter(DatabaseWriter& database, const Definitions& definitions, std::size_t most_pairs)
@@ -106,8 +102,8 @@ Result<void> GapWriter::write_totals() {
     const Gap& longest = total.longest;
     auto done = total_rows_->add(edge_name(pair.since), edge_name(pair.until), maybe_id(pair.before_kind),
                                  maybe_id(pair.before_stack), maybe_id(pair.after_kind), maybe_id(pair.after_stack),
-                                 total.gaps, total.total_ns, longest.duration, as_time(longest.from_ns), longest.thread,
-                                 maybe_id(longest.before.event), maybe_id(longest.after.event));
+                                 total.gaps, total.total_ns, longest.duration, stored_time(longest.from_ns),
+                                 longest.thread, maybe_id(longest.before.event), maybe_id(longest.after.event));
     if (!done) return done;
   }
   totals_.clear();
@@ -119,8 +115,9 @@ Result<void> GapWriter::write() {
   auto rows = database_.rows("gap", 8);
   if (!rows) return rows.error();
   for (const Gap& gap : gaps_) {
-    auto done = (*rows)->add(gap.thread, as_time(gap.from_ns), gap.duration, edge_name(gap.since), edge_name(gap.until),
-                             maybe_id(gap.before.event), maybe_id(gap.after.event), is_doubtful(gap));
+    auto done =
+        (*rows)->add(gap.thread, stored_time(gap.from_ns), gap.duration, edge_name(gap.since), edge_name(gap.until),
+                     maybe_id(gap.before.event), maybe_id(gap.after.event), is_doubtful(gap));
     if (!done) return done;
   }
   return database_.inserter().settle();

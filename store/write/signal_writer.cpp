@@ -40,7 +40,7 @@ trace::OrderedEvent SignalWriter::keep(const trace::RawRecord& record) {
     free_.pop_back();
     kept_[number - 1] = signal;
   }
-  trace::OrderedEvent event{trace::event_of_signal(signal)};
+  trace::OrderedEvent event{trace::Event(trace::event_of_signal(signal))};
   event.signal = number;
   return event;
 }
@@ -52,15 +52,16 @@ Result<void> SignalWriter::write(EventRowId event_id, const trace::OrderedEvent&
   const bool delivered = (signal.flags & USC_SIGNAL_DELIVERED) != 0;
   const bool to_process = (signal.flags & USC_SIGNAL_TO_GROUP) != 0;
   const trace::SignalInfo info = trace::signal_info(signal);
-  using Number = std::optional<std::int64_t>;
   return rows_->add(
       event_id, signal.number, signal.code,
       delivered ? std::nullopt : std::optional(std::string_view(trace::signal_result_name(signal.result))),
-      delivered ? Number() : Number((signal.flags & USC_SIGNAL_BLOCKED) != 0), number_or_null(signal.sender_pid),
-      number_or_null(signal.sender_tid), name_or_null(signal.sender), signal.receiver_pid,
-      to_process ? Number() : number_or_null(signal.receiver_tid), name_or_null(signal.receiver), info.pid, info.uid,
-      info.status, info.value, info.address, info.band, info.fd, info.timer, info.overrun, info.syscall,
-      delivered ? Number(static_cast<std::int64_t>(signal.handler)) : Number(),
+      delivered ? std::optional<std::int64_t>() : std::optional<std::int64_t>((signal.flags & USC_SIGNAL_BLOCKED) != 0),
+      number_or_null(signal.sender_pid), number_or_null(signal.sender_tid), name_or_null(signal.sender),
+      signal.receiver_pid, to_process ? std::optional<std::int64_t>() : number_or_null(signal.receiver_tid),
+      name_or_null(signal.receiver), info.pid, info.uid, info.status, info.value, info.address, info.band, info.fd,
+      info.timer, info.overrun, info.syscall,
+      delivered ? std::optional<std::int64_t>(static_cast<std::int64_t>(signal.handler))
+                : std::optional<std::int64_t>(),
       maybe_id(frames_.handler(signal.handler_frame, trace::MmId(signal.mm))));
 }
 

@@ -9,7 +9,7 @@ namespace {
 constexpr int kAny = -1;
 
 // One instruction: its bytes, and the rule after it if that changes.
-struct Instruction {
+struct InstructionBytes {
   std::array<int, 8> bytes{};
   std::size_t size = 0;
   std::uint32_t rule_behind = 0;
@@ -19,35 +19,35 @@ constexpr std::uint32_t kAtEntry = USC_RULE_COMPACT(USC_RULE_RSP, 1, 0);
 constexpr std::uint32_t kPushed = USC_RULE_COMPACT(USC_RULE_RSP, 2, 2);
 constexpr std::uint32_t kFramed = USC_RULE_COMPACT(USC_RULE_RBP, 2, 2);
 
-constexpr Instruction kCompare = {{0x80, 0x3d, kAny, kAny, kAny, kAny, 0}, 7};     // cmpb $0,completed(%rip)
-constexpr Instruction kSkip = {{0x75, kAny}, 2};                                   // jne
-constexpr Instruction kPush = {{0x55}, 1, kPushed};                                // push %rbp
-constexpr Instruction kTest = {{0x48, 0x83, 0x3d, kAny, kAny, kAny, kAny, 0}, 8};  // cmpq $0,__cxa_finalize@GOT
-constexpr Instruction kFrame = {{0x48, 0x89, 0xe5}, 3, kFramed};                   // mov %rsp,%rbp
-constexpr Instruction kJump = {{0x74, kAny}, 2};                                   // je
-constexpr Instruction kLoad = {{0x48, 0x8b, 0x3d, kAny, kAny, kAny, kAny}, 7};     // mov __dso_handle(%rip),%rdi
-constexpr Instruction kCall = {{0xe8, kAny, kAny, kAny, kAny}, 5};                 // call
-constexpr Instruction kCallByGot = {{0xff, 0x15, kAny, kAny, kAny, kAny}, 6};      // call *(%rip), of -fno-plt
-constexpr Instruction kDone = {{0xc6, 0x05, kAny, kAny, kAny, kAny, 1}, 7};        // movb $1,completed(%rip)
-constexpr Instruction kPop = {{0x5d}, 1, kAtEntry};                                // pop %rbp
-constexpr Instruction kReturn = {{0xc3}, 1};                                       // ret
+constexpr InstructionBytes kCompare = {{0x80, 0x3d, kAny, kAny, kAny, kAny, 0}, 7};     // cmpb $0,completed(%rip)
+constexpr InstructionBytes kSkip = {{0x75, kAny}, 2};                                   // jne
+constexpr InstructionBytes kPush = {{0x55}, 1, kPushed};                                // push %rbp
+constexpr InstructionBytes kTest = {{0x48, 0x83, 0x3d, kAny, kAny, kAny, kAny, 0}, 8};  // cmpq $0,__cxa_finalize@GOT
+constexpr InstructionBytes kFrame = {{0x48, 0x89, 0xe5}, 3, kFramed};                   // mov %rsp,%rbp
+constexpr InstructionBytes kJump = {{0x74, kAny}, 2};                                   // je
+constexpr InstructionBytes kLoad = {{0x48, 0x8b, 0x3d, kAny, kAny, kAny, kAny}, 7};     // mov __dso_handle(%rip),%rdi
+constexpr InstructionBytes kCall = {{0xe8, kAny, kAny, kAny, kAny}, 5};                 // call
+constexpr InstructionBytes kCallByGot = {{0xff, 0x15, kAny, kAny, kAny, kAny}, 6};      // call *(%rip), of -fno-plt
+constexpr InstructionBytes kDone = {{0xc6, 0x05, kAny, kAny, kAny, kAny, 1}, 7};        // movb $1,completed(%rip)
+constexpr InstructionBytes kPop = {{0x5d}, 1, kAtEntry};                                // pop %rbp
+constexpr InstructionBytes kReturn = {{0xc3}, 1};                                       // ret
 
 template <bool ByGot>
 constexpr std::array kFunction = {kCompare, kSkip, kPush, kTest,  kFrame, kJump, kLoad, ByGot ? kCallByGot : kCall,
                                   kCall,    kDone, kPop,  kReturn};
 
-bool is_at(std::span<const std::byte> code, const Instruction& instruction) {
+bool is_at(std::span<const std::byte> code, const InstructionBytes& instruction) {
   if (code.size() < instruction.size) return false;
   for (std::size_t i = 0; i < instruction.size; i++)
     if (instruction.bytes[i] != kAny && std::to_integer<int>(code[i]) != instruction.bytes[i]) return false;
   return true;
 }
 
-std::optional<CrtFunction> function_at(std::span<const std::byte> code, std::span<const Instruction> pattern) {
+std::optional<CrtFunction> function_at(std::span<const std::byte> code, std::span<const InstructionBytes> pattern) {
   CrtFunction found;
   std::size_t rows = 0;
   found.rows[rows++] = {0, kAtEntry};
-  for (const Instruction& instruction : pattern) {
+  for (const InstructionBytes& instruction : pattern) {
     if (!is_at(code.subspan(found.size), instruction)) return std::nullopt;
     found.size += instruction.size;
     if (instruction.rule_behind != 0 && rows < found.rows.size())

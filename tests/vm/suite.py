@@ -198,7 +198,7 @@ def prepare(options, tests: list, work: Path) -> int:
         options.with_.append(f"{os.path.abspath(options.module)}:/suite/uscope.ko")
     options.leave_out = FOLDERS_LEFT_OUT
     options.command, options.cwd, options.console = ["/suite/suite-guest"], "/root", False
-    questions = os.environ.get("USCOPE_QUERY_QUESTIONS", "8")
+    questions = os.environ.get("USCOPE_QUERY_QUESTIONS", "5")
     options.env = [f"USCOPE_TEST_SLOWNESS={options.slowness}", f"USCOPE_TEST_KERNEL_ONLY={int(options.quick)}",
                    f"USCOPE_QUERY_QUESTIONS={questions}"]
     return sum(len(test["backends"]) for test in tests) + (2 if options.module else 0)

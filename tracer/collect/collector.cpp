@@ -22,11 +22,6 @@ namespace {
 constexpr int kRowsPollMs = 2;
 constexpr std::chrono::seconds kLastReadings{40};  // of files, begun when no call is recorded any more
 
-template <typename Record>
-const Record& as(const usc_record& record) {
-  return reinterpret_cast<const Record&>(record);
-}
-
 }  // namespace
 
 // What is done with the records of each type: one line for a type. A type that has none is passed on to the trace.
@@ -42,8 +37,9 @@ struct Collector::Handlers {
 
   template <typename Record, void (Collector::*kMethod)(const Record&)>
   static constexpr Handler on(Then then) {
-    return {trace::kTypeOf<Record>, then,
-            [](Collector& collector, const usc_record& record) { (collector.*kMethod)(as<Record>(record)); }};
+    return {trace::kTypeOf<Record>, then, [](Collector& collector, const usc_record& record) {
+              (collector.*kMethod)(trace::record_as<Record>(record));
+            }};
   }
 
   static Handler of(std::uint16_t type) {
@@ -161,7 +157,7 @@ void Collector::on_task_exit(const usc_task_exit& exit) {
 
 void Collector::on_string(const usc_string& string) {
   const usc_record& filtered = strings_.filter(string.head);
-  if (observer_ != nullptr) observer_->on_string(as<usc_string>(filtered));
+  if (observer_ != nullptr) observer_->on_string(trace::record_as<usc_string>(filtered));
   record_error(sink_.append(filtered));
 }
 
@@ -290,9 +286,9 @@ void Collector::write_jit_news() {
 
 Result<std::uint64_t> Collector::write_open_calls(std::uint64_t before_ns) {
   Result<std::uint64_t> tasks = backend_.list_open_calls(before_ns, [this](const usc_record& record) {
-    futexes_.observe(as<usc_event>(record));
-    if (observer_ != nullptr) observer_->on_open_call(as<usc_event>(record));
-    record_error(sink_.append_own(as<usc_event>(record)));
+    futexes_.observe(trace::record_as<usc_event>(record));
+    if (observer_ != nullptr) observer_->on_open_call(trace::record_as<usc_event>(record));
+    record_error(sink_.append_own(trace::record_as<usc_event>(record)));
   });
   if (!trouble_) return trouble_.error();
   return tasks;
@@ -300,8 +296,8 @@ Result<std::uint64_t> Collector::write_open_calls(std::uint64_t before_ns) {
 
 Result<void> Collector::write_open_hits() {
   auto listed = backend_.list_open_hits([this](const usc_record& record) {
-    if (observer_ != nullptr) observer_->on_hit(as<usc_hit>(record));
-    record_error(hits_.write(as<usc_hit>(record), true));
+    if (observer_ != nullptr) observer_->on_hit(trace::record_as<usc_hit>(record));
+    record_error(hits_.write(trace::record_as<usc_hit>(record), true));
   });
   if (!listed) return listed;
   return trouble_;

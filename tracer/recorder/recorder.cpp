@@ -40,9 +40,14 @@ constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr std::uint64_t kOpenAfterNs = kSecond;
 constexpr std::uint64_t kStatusEveryNs = kSecond / 4;
 constexpr int kLongestWaitMs = 10;
-constexpr int kLongestIdleWaitMs = 40;  // where nothing comes, and no command may end
+// Where nothing comes, and no command may end. What may come meanwhile must have room: a CPU that records as fast as it
+// can fills some 200 MiB a second.
+constexpr int kLongestIdleWaitMs = 40;
+constexpr std::uint32_t kRoomForIdleWait = 8u << 20;
 constexpr int kPendingWaitMs = 1;
 constexpr int kExecWaitMs = 100;  // how long the rings are left alone for the command's exec
+// What a signal that ends the recording ended as well may have ended so long before the signal is seen here.
+constexpr std::uint64_t kSignalSlackNs = kSecond / 10;
 constexpr int kCollectorNice = -20;
 constexpr int kReaderNice = -10;  // as for the threads of RowBuildQueue, which wait for them
 
@@ -215,8 +220,9 @@ class Recording {
   bool executing_ = false;  // the command's exec is under way: its file does not come, or slowly
   bool stopping_ = false;
   bool interrupted_once_ = false;
-  bool is_quiet_ = false;           // no event came in the last second
-  bool hung_at_interrupt_ = false;  // so it was when the first signal came
+  bool is_quiet_ = false;             // no event came in the last second
+  bool hung_at_interrupt_ = false;    // so it was when the first signal came
+  std::uint64_t interrupted_ns_ = 0;  // when it was seen
   std::uint64_t events_before_ = ~std::uint64_t{0};
   std::uint64_t looked_at_events_ = ~std::uint64_t{0};
 };
@@ -364,6 +370,7 @@ void Recording::on_signals() {
     }
     interrupted_once_ = true;
     hung_at_interrupt_ = is_quiet_;
+    interrupted_ns_ = monotonic_ns();
     if (!from_terminal) command_->send_signal(number);
   }
 }
@@ -387,7 +394,8 @@ Result<bool> Recording::each_second(std::uint64_t now) {
 
 // Rings are read in large, infrequent batches: a reader that runs next to the writers takes the rings' cache lines from
 // them with every record. The wait is such that a ring would fill to an eighth at the present rate; an urgent record
-// ends it early. Each round that saw nothing (`seen`: records) doubles the longest wait.
+// ends it early. Each round that saw nothing (`seen`: records) doubles the longest wait. No wait goes beyond a moment
+// at which something is due: what a question sums in the kernel leaves no records, so that a round sees nothing.
 int Recording::next_wait(std::uint64_t now, std::size_t seen) {
   const std::uint64_t bytes = sink_->bytes();
   const double rate = now > round_before_ns_
@@ -395,13 +403,20 @@ int Recording::next_wait(std::uint64_t now, std::size_t seen) {
                           : 0;
   bytes_before_ = bytes;
   round_before_ns_ = now;
+  const std::uint32_t ring_bytes = bounded_ring_bytes(options_.sizes.ring_bytes, config_.cpus);
   const bool awaits_command = command_ && !outcome_.command;
-  idle_wait_ms_ = seen > 0 || awaits_command ? kLongestWaitMs : std::min(idle_wait_ms_ * 2, kLongestIdleWaitMs);
+  idle_wait_ms_ = seen > 0 || awaits_command || ring_bytes < kRoomForIdleWait
+                      ? kLongestWaitMs
+                      : std::min(idle_wait_ms_ * 2, kLongestIdleWaitMs);
   if (collector_->is_behind()) return 0;
   if (collector_->has_pending()) return kPendingWaitMs;
-  const double ring_bytes = bounded_ring_bytes(options_.sizes.ring_bytes, config_.cpus);
   const double until_eighth_ns = rate > 0 ? ring_bytes / 8.0 / rate : 1e9;
-  return std::clamp(static_cast<int>(until_eighth_ns / 1e6), 1, idle_wait_ms_);
+  const std::uint64_t due_ns = std::min(limit_ns(), hooks_.due_ns ? hooks_.due_ns() : ~std::uint64_t{0});
+  const double until_due_ns = due_ns > now ? static_cast<double>(due_ns - now) : 0;
+  // What is over already waits for a record or an answer: that does not come faster than rounds do.
+  const double wait_ns = until_due_ns > 0 ? std::min(until_eighth_ns, until_due_ns) : until_eighth_ns;
+  return std::clamp(static_cast<int>(std::min(wait_ns, 1e9) / 1e6), 1,
+                    until_due_ns > 0 ? idle_wait_ms_ : kLongestWaitMs);
 }
 
 Result<void> Recording::loop() {
@@ -492,7 +507,9 @@ Result<void> Recording::look_at_waits() {
   WaitWatch& waits = collector_->waits();
   if (outcome_.reason == StopReason::kFinished) {
     const bool stays = interrupted_once_ && hung_at_interrupt_;
-    return waits.has_looked() && !stays ? waits.write_empty() : Result<void>();
+    if (!waits.has_looked()) return {};
+    if (!stays) return waits.write_empty();
+    return sink_->append_meta("hung_until_ns", std::to_string(interrupted_ns_ - kSignalSlackNs));
   }
   // One that is under way may be the one of the attachment.
   if (auto done = finish_look(kLongestLookNs / 4); !done) return done;

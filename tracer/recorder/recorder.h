@@ -83,10 +83,10 @@ struct RecordHooks {
   std::function<bool()> ending;                 // the kernel side is about to be removed; called until it returns true
   std::function<void(const FoundRunning&)> attached;  // running processes are now traced
   std::function<void(const TraceFigures&, double)>
-      status;                           // about four times a second, with the seconds since the start
-  StallCheck* stall = nullptr;          // with RecordOptions.stall_ns
-  std::function<void()> each_round;     // after each round of the collector, some ten milliseconds apart or less: what
-                                        // has to answer at once, as keys do
+      status;                             // about four times a second, with the seconds since the start
+  StallCheck* stall = nullptr;            // with RecordOptions.stall_ns
+  std::function<void()> each_round;       // after each round of the collector, 40 ms apart or less
+  std::function<std::uint64_t()> due_ns;  // asked as often; when (CLOCK_MONOTONIC) a round is wanted at the latest
   std::function<bool()> wants_sums;     // asked as often; true: what a question (usc_config) has summed is told to the
                                         // observer, and then:
   std::function<void()> sums_are_told;  // also at the end, for the last time

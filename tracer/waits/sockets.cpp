@@ -23,7 +23,7 @@ namespace uscope::tracer {
 namespace {
 
 constexpr int kListens = 10;  // TCP_LISTEN
-constexpr std::size_t kAnswerBytes = std::size_t{1} << 16;
+constexpr std::size_t kMessageBytes = std::size_t{1} << 16;
 
 using Sockets = std::unordered_map<std::uint64_t, SocketFacts>;
 
@@ -43,9 +43,9 @@ bool dump(const Request& body, const std::function<void(const nlmsghdr&)>& take)
   request.head.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
   request.body = body;
   if (send(link.get(), &request, sizeof(request), 0) != static_cast<ssize_t>(sizeof(request))) return false;
-  std::vector<std::uint64_t> answer(kAnswerBytes / sizeof(std::uint64_t));
+  std::vector<std::uint64_t> answer(kMessageBytes / sizeof(std::uint64_t));
   for (;;) {
-    const ssize_t got = recv(link.get(), answer.data(), kAnswerBytes, 0);
+    const ssize_t got = recv(link.get(), answer.data(), kMessageBytes, 0);
     if (got <= 0) return false;
     auto left = static_cast<unsigned>(got);
     for (auto* at = reinterpret_cast<nlmsghdr*>(answer.data()); NLMSG_OK(at, left); at = NLMSG_NEXT(at, left)) {

@@ -4,8 +4,10 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <linux/kcmp.h>
 #include <sys/sem.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -148,9 +150,9 @@ std::uint8_t type_of_name(const std::string& name) {
   return name.starts_with('/') ? USC_RESOURCE_FILE : USC_RESOURCE_OTHER;
 }
 
-// What fdinfo says; false if it cannot be read.
-bool read_fdinfo(std::uint32_t pid, Descriptor& descriptor) {
-  std::ifstream file(fmt::format("/proc/{}/fdinfo/{}", pid, descriptor.fd));
+// What fdinfo says; false if it cannot be read. `of` is a process's or thread's folder in /proc.
+bool read_fdinfo(const std::string& of, Descriptor& descriptor) {
+  std::ifstream file(fmt::format("{}/fdinfo/{}", of, descriptor.fd));
   bool has_flags = false;
   for (std::string line; std::getline(file, line);) {
     const auto value = [&line](std::string_view key) -> const char* {
@@ -163,8 +165,8 @@ bool read_fdinfo(std::uint32_t pid, Descriptor& descriptor) {
       descriptor.queued = std::strtoull(count, nullptr, 16);
     } else if (const char* id = value("eventfd-id:")) {
       descriptor.object = {0, std::strtoull(id, nullptr, 10)};
-    } else if (const char* of = value("Pid:")) {
-      const long number = std::strtol(of, nullptr, 10);
+    } else if (const char* process = value("Pid:")) {
+      const long number = std::strtol(process, nullptr, 10);
       descriptor.peer = number > 0 ? static_cast<std::uint64_t>(number) : 0;
     } else if (const char* sent = value("scm_fds:")) {
       descriptor.sends_descriptors = std::strtoul(sent, nullptr, 10) != 0;
@@ -178,10 +180,10 @@ bool read_fdinfo(std::uint32_t pid, Descriptor& descriptor) {
 }
 
 // Device, inode and type of what has a path. The kernel's own knowledge: no file server is asked.
-void read_object(std::uint32_t pid, Descriptor& descriptor) {
+void read_object(const std::string& of, Descriptor& descriptor) {
   struct statx found {};
-  if (statx(AT_FDCWD, fmt::format("/proc/{}/fd/{}", pid, descriptor.fd).c_str(), AT_STATX_DONT_SYNC,
-            STATX_TYPE | STATX_INO, &found) != 0)
+  if (statx(AT_FDCWD, fmt::format("{}/fd/{}", of, descriptor.fd).c_str(), AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO,
+            &found) != 0)
     return;
   descriptor.object = {makedev(found.stx_dev_major, found.stx_dev_minor), found.stx_ino};
   if (descriptor.type != USC_RESOURCE_FILE) return;
@@ -195,10 +197,28 @@ struct Folder {
   void operator()(DIR* folder) const { closedir(folder); }
 };
 
+std::string folder_of(std::uint32_t pid) {
+  return fmt::format("/proc/{}", pid);
+}
+
+// Of threads that do not share their process's descriptors (unshare): their folders in /proc.
+std::vector<std::string> other_tables(std::uint32_t pid) {
+  std::vector<std::string> folders;
+  const std::string tasks = folder_of(pid) + "/task";
+  const std::unique_ptr<DIR, Folder> folder(opendir(tasks.c_str()));
+  while (const dirent* entry = folder ? readdir(folder.get()) : nullptr) {
+    const long tid = std::strtol(entry->d_name, nullptr, 10);
+    if (tid <= 0 || tid == static_cast<long>(pid)) continue;
+    // Above 0: they differ. What the kernel does not tell counts as shared: nearly all threads share.
+    if (syscall(SYS_kcmp, pid, tid, KCMP_FILES, 0, 0) > 0) folders.push_back(fmt::format("{}/{}", tasks, tid));
+  }
+  return folders;
+}
+
 // Nothing: they cannot be listed. `takes`: whether a descriptor with this name is read further.
 template <typename Takes>
-std::optional<Descriptors> descriptors_of(std::uint32_t pid, const Takes& takes) {
-  const std::string path = fmt::format("/proc/{}/fd", pid);
+std::optional<Descriptors> descriptors_of(const std::string& of, const Takes& takes) {
+  const std::string path = of + "/fd";
   const std::unique_ptr<DIR, Folder> folder(opendir(path.c_str()));
   if (!folder) return std::nullopt;
   Descriptors all;
@@ -208,9 +228,9 @@ std::optional<Descriptors> descriptors_of(std::uint32_t pid, const Takes& takes)
     descriptor.fd = static_cast<int>(std::strtol(entry->d_name, nullptr, 10));
     descriptor.name = link_target(fmt::format("{}/{}", path, entry->d_name));
     descriptor.type = type_of_name(descriptor.name);
-    if (!takes(descriptor) || !read_fdinfo(pid, descriptor) || (descriptor.flags & O_PATH) != 0) continue;
+    if (!takes(descriptor) || !read_fdinfo(of, descriptor) || (descriptor.flags & O_PATH) != 0) continue;
     const bool is_anonymous = descriptor.name.starts_with("anon_inode:");
-    if (!is_anonymous) read_object(pid, descriptor);
+    if (!is_anonymous) read_object(of, descriptor);
     all.emplace(descriptor.fd, std::move(descriptor));
   }
   return all;
@@ -313,6 +333,10 @@ class WaitLook {
     record.text_bytes = static_cast<__u32>(text.size());
     answer(record, text);
   }
+  // What lies in a socket's queue may be the other end of anything, and whoever reads it gets it.
+  void in_flight(std::uint32_t pid, int fd) {
+    trouble(0, fmt::format("descriptors that are in flight to descriptor {} of process {}", fd, pid));
+  }
   void look_at(Found& found);
   void look_at_monitors();
   void write_thread(Found& found);
@@ -335,6 +359,7 @@ class WaitLook {
   std::map<std::uint32_t, std::uint32_t> processes_;  // pid: serial
   std::map<std::uint32_t, std::vector<std::uint32_t>> ns_pids_;
   std::map<std::uint32_t, Descriptors> descriptors_;
+  std::vector<std::pair<std::uint32_t, Descriptors>> other_descriptors_;  // of threads that have some of their own
   std::optional<std::unordered_map<std::uint64_t, SocketFacts>> sockets_;
   std::vector<usc_held_lock> locks_;
   std::set<std::pair<std::uint64_t, std::uint64_t>> locked_;
@@ -362,6 +387,7 @@ void WaitLook::take() {
   mark_queues(all);
   for (Found& found : all) write_thread(found);
   for (auto& [pid, descriptors] : descriptors_) write_resources(pid, processes_[pid], descriptors);
+  for (auto& [pid, descriptors] : other_descriptors_) write_resources(pid, processes_[pid], descriptors);
   if (waits_for_descriptors_) find_holders();
   write_locks();
   send();
@@ -503,12 +529,13 @@ void WaitLook::write_thread(Found& found) {
     return table == nullptr || at == table->end() ? std::uint8_t{USC_RESOURCE_OTHER} : at->second.type;
   };
   // Nothing tells whether a socket's calls have a time limit (SO_RCVTIMEO, SO_SNDTIMEO).
-  if (record.timed == USC_TIMED_NEVER && !found.waits.things.empty()) {
-    const std::uint8_t type = type_of(found.waits.things.front().fd);
-    const bool one = found.waits.things.size() == 1 && found.waits.things.front().wants != USC_WANTS_LOCK;
-    const bool is_set = record.nr == 7 || record.nr == 271 || record.nr == 23 || record.nr == 270;  // poll, select
-    if (one && !is_set && (type == USC_RESOURCE_UNIX || type == USC_RESOURCE_INET)) record.timed = USC_TIMED_UNKNOWN;
-  }
+  const bool is_set = record.nr == 7 || record.nr == 271 || record.nr == 23 || record.nr == 270;  // poll, select
+  if (record.timed == USC_TIMED_NEVER && !is_set)
+    for (const WaitedThing& thing : found.waits.things) {
+      const bool by_number = thing.what == USC_WAITED_DESCRIPTOR && thing.wants != USC_WANTS_LOCK;
+      const std::uint8_t type = by_number ? type_of(thing.fd) : std::uint8_t{USC_RESOURCE_OTHER};
+      if (type == USC_RESOURCE_UNIX || type == USC_RESOURCE_INET) record.timed = USC_TIMED_UNKNOWN;
+    }
   answer(record, {}, asked.task);
   for (const WaitedThing& thing : found.waits.things) write_thing(found, thing, table);
   if (found.waits.semaphores >= 0) write_semaphores(found.waits.semaphores);
@@ -537,7 +564,7 @@ void WaitLook::read_descriptors() {
   for (const auto& [pid, process] : processes_) {
     if (silent_.count(pid) != 0) continue;
     desk_.goes_to(pid);
-    auto found = descriptors_of(pid, [](const Descriptor&) { return true; });
+    auto found = descriptors_of(folder_of(pid), [](const Descriptor&) { return true; });
     if (!found) {
       if (access(fmt::format("/proc/{}", pid).c_str(), F_OK) == 0)
         trouble(pid, fmt::format("the descriptors of process {}", pid));
@@ -545,6 +572,12 @@ void WaitLook::read_descriptors() {
     }
     for (const auto& [fd, descriptor] : *found) has_sockets |= descriptor.type == USC_RESOURCE_INET;
     descriptors_.emplace(pid, std::move(*found));
+    // Which table a number is of is not told apart.
+    for (const std::string& folder : other_tables(pid)) {
+      trouble(pid, fmt::format("a thread of process {} that has descriptors of its own", pid));
+      if (auto others = descriptors_of(folder, [](const Descriptor&) { return true; }))
+        other_descriptors_.emplace_back(pid, std::move(*others));
+    }
   }
   if (!has_sockets) return;
   sockets_ = list_sockets();
@@ -557,8 +590,7 @@ void WaitLook::read_descriptors() {
       any = true;
       const auto facts = sockets_ ? sockets_->find(number_in(descriptor.name)) : decltype(sockets_->end()){};
       if (sockets_ && facts != sockets_->end() && facts->second.is_unix) descriptor.type = USC_RESOURCE_UNIX;
-      if (descriptor.sends_descriptors)
-        trouble(pid, fmt::format("descriptors that are in flight to descriptor {} of process {}", fd, pid));
+      if (descriptor.sends_descriptors) in_flight(pid, fd);
     }
     if (any && link_target(fmt::format("/proc/{}/ns/net", pid)) != own)
       trouble(pid, fmt::format("the sockets of process {}, which has a network namespace of its own", pid));
@@ -629,24 +661,34 @@ void WaitLook::write_resources(std::uint32_t pid, std::uint32_t process, Descrip
   }
 }
 
-// Each process of the machine is asked once.
+// Each process of the machine is asked once. Of its sockets it is also asked whether descriptors lie in their queues:
+// nothing tells which.
 void WaitLook::find_holders() {
+  const auto is_end = [this](const Descriptor& one) {
+    if (one.type == USC_RESOURCE_EVENTFD) return one.object && eventfds_.count(one.object->second) != 0;
+    return ends_.count(one.name) != 0;
+  };
+  const auto takes = [this](const Descriptor& one) {
+    return ends_.count(one.name) != 0 || one.name.starts_with("socket:[") ||
+           (one.type == USC_RESOURCE_EVENTFD && !eventfds_.empty());
+  };
   for (const std::uint32_t pid : running_processes()) {
     if (processes_.count(pid) != 0 || silent_.count(pid) != 0 || is_own_process(pid)) continue;
     desk_.goes_to(pid);
-    auto found = descriptors_of(pid, [this](const Descriptor& descriptor) {
-      return ends_.count(descriptor.name) != 0 || (descriptor.type == USC_RESOURCE_EVENTFD && !eventfds_.empty());
-    });
-    if (!found) {
-      if (access(fmt::format("/proc/{}", pid).c_str(), F_OK) == 0)
-        trouble(0, fmt::format("the descriptors of process {}, which is not traced", pid));
-      continue;
+    std::vector<std::string> folders = other_tables(pid);
+    folders.insert(folders.begin(), folder_of(pid));
+    for (const std::string& folder : folders) {
+      auto found = descriptors_of(folder, takes);
+      if (!found) {
+        if (access(folder.c_str(), F_OK) == 0)
+          trouble(0, fmt::format("the descriptors of process {}, which is not traced", pid));
+        continue;
+      }
+      for (const auto& [fd, descriptor] : *found)
+        if (descriptor.sends_descriptors) in_flight(pid, fd);
+      std::erase_if(*found, [&](const auto& entry) { return !is_end(entry.second); });
+      write_resources(pid, 0, *found);
     }
-    std::erase_if(*found, [this](const auto& entry) {
-      const Descriptor& one = entry.second;
-      return one.type == USC_RESOURCE_EVENTFD && (!one.object || eventfds_.count(one.object->second) == 0);
-    });
-    write_resources(pid, 0, *found);
   }
 }
 

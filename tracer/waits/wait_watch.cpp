@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "support/clock.h"
+#include "trace/record_type.h"
 #include "tracer/waits/wait_look.h"
 
 namespace uscope::tracer {
@@ -70,24 +71,24 @@ Result<void> WaitWatch::append(const usc_record& record) {
   };
   switch (record.type) {
     case USC_RECORD_THREAD_LOOK:
-      return copy(reinterpret_cast<const usc_thread_look&>(record));
+      return copy(trace::record_as<usc_thread_look>(record));
     case USC_RECORD_WAITED:
-      return copy(reinterpret_cast<const usc_waited&>(record));
+      return copy(trace::record_as<usc_waited>(record));
     case USC_RECORD_RESOURCE:
-      return append_resource(reinterpret_cast<const usc_resource&>(record));
+      return append_resource(trace::record_as<usc_resource>(record));
     case USC_RECORD_HELD_LOCK:
-      return copy(reinterpret_cast<const usc_held_lock&>(record));
+      return copy(trace::record_as<usc_held_lock>(record));
     case USC_RECORD_MONITOR:
-      return copy(reinterpret_cast<const usc_monitor&>(record));
+      return copy(trace::record_as<usc_monitor>(record));
     default:
-      return copy(reinterpret_cast<const usc_look_trouble&>(record));
+      return copy(trace::record_as<usc_look_trouble>(record));
   }
 }
 
+// With its name as --redact and --no-strings ask for it.
 Result<void> WaitWatch::append_resource(const usc_resource& resource) {
-  const std::string_view text = trace::tail_of(resource);
-  const std::string name =
-      strings_.takes_strings() ? strings_.filter_text(std::string(text.substr(0, resource.name_bytes))) : std::string();
+  const std::string_view text = trace::tail_of(resource).substr(0, resource.name_bytes);
+  const std::string name = strings_.takes_strings() ? strings_.filter_text(std::string(text)) : std::string();
   usc_resource whole{};
   std::memcpy(static_cast<void*>(&whole), &resource, sizeof(whole));
   whole.at = at_;

@@ -17,8 +17,8 @@ namespace uscope::tracer {
 
 class WaitWatch {
  public:
-  // All must outlive this object. Without scouts the caller's thread does the work at once. `strings`: what is hidden
-  // of the names of descriptors.
+  // All must outlive this object. `strings` decides what is written of the names of what descriptors stand for. Without
+  // scouts the caller's thread does the work at once.
   WaitWatch(const TaskTable& tasks, trace::RecordSink& sink, const trace::StringFilter& strings,
             Scouts* scouts = nullptr)
       : tasks_(tasks), sink_(sink), strings_(strings), scouts_(scouts) {}

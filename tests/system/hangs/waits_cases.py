@@ -10,7 +10,8 @@ WAYS = (TRACED, INTERRUPTED, ATTACHED, BY_NAME)
 @dataclass(frozen=True)
 class Case:
     """verdicts: those that are true of it; accused: the roles of whom a finding must name, and of nobody else but the `others`; roles: all
-    that say that they wait, `count` of each if it is not one; says: words that the text must contain. missed: `none` or `undecided`
+    that say that they wait, `count` of each if it is not one; says: words that the text must contain; attached: verdicts where it is looked at
+    after it hung, if these are others, and `attached_says` what the text then says; types: of findings. missed: `none` or `undecided`
     is known to be found, for the reason given: it is counted, and fails no test."""
 
     program: str
@@ -20,10 +21,19 @@ class Case:
     others: tuple = ()
     count: int = 1
     says: tuple = ()
+    attached: tuple = ()
+    attached_says: tuple = ()
+    types: tuple = ()
     names: tuple = ()  # of the accused threads, where those have no roles
     missed: str = ""
     ways: tuple = WAYS
     target: str = "main"  # the role of the process that is looked at
+
+    def verdicts_of(self, way):
+        return self.attached if self.attached and way in (ATTACHED, BY_NAME) else self.verdicts
+
+    def says_of(self, way):
+        return self.attached_says if self.attached_says and way in (ATTACHED, BY_NAME) else self.says
 
     def name(self):
         return f"{self.program}.{self.scenario}"
@@ -33,7 +43,13 @@ class Case:
 
 
 def hang(program, scenario, *accused, **rest):
-    return Case(program, scenario, ("deadlock",), accused, **rest)
+    types = ("self_deadlock",) if len(accused) == 1 and rest.get("count", 1) == 1 else ("cycle",)
+    return Case(program, scenario, ("deadlock",), accused, types=types, **rest)
+
+
+def sockets(scenario, *accused):
+    """The kernel tells nobody whether a socket has a time limit: only a trace that has seen all its calls knows."""
+    return hang("ends", scenario, *accused, attached=("undecided",), attached_says=("SO_RCVTIMEO, SO_SNDTIMEO",))
 
 
 def either(program, scenario, *accused, **rest):
@@ -42,7 +58,7 @@ def either(program, scenario, *accused, **rest):
 
 def stopped(program, scenario, *accused, **rest):
     """Anybody may let a stopped process go on, so it is no deadlock."""
-    return Case(program, scenario, ("stall",), accused, **rest)
+    return Case(program, scenario, ("stall",), accused, **{"types": ("stopped",), **rest})
 
 
 # What the kernel tells nobody, so that to say so is right, too: limits of time of sockets, what lies in their queues.
@@ -57,15 +73,16 @@ CASES = [
     hang("ends", "child_full_pipe", "main", "talker"),
     hang("ends", "sibling_holds_end", "main", "sibling"),
     hang("ends", "reader_holds_end", "main"),
-    hang("ends", "both_write_unix", "main", "peer"),
-    hang("ends", "both_write_tcp", "main", "peer"),
-    hang("ends", "both_read_unix", "main", "peer"),
+    sockets("both_write_unix", "main", "peer"),
+    sockets("both_write_tcp", "main", "peer"),
+    sockets("both_read_unix", "main", "peer"),
     hang("ends", "never_reads", "main", "sink", others=("source",)),
     hang("ends", "poll_two", "main", "left", "right"),
     either("ends", "epoll_dead", "main", missed="a signal handler might use the ends"),
     either("ends", "in_flight", "main", missed="the kernel does not say what lies in a socket's queue"),
     # Whoever knows its name may open the other end.
-    Case("ends", "fifo_one_end", ("none", "undecided"), (), ("main",), says=("lonely.fifo",)),
+    Case("ends", "fifo_one_end", ("none", "undecided"), (), ("main",), says=("lonely.fifo",),
+         attached_says=("openat",)),
     either("ends", "event", "main"),
     either("ends", "queue", "main", missed="who has the queue open is not looked up"),
     either("ends", "connect_full", "main", "caller", missed="which listener a connecting socket waits for is not known"),
@@ -77,14 +94,14 @@ CASES = [
     hang("between", "fcntl_pipe", "main", "fcntl_pipe_child"),
     stopped("between", "stopped_ttou", "leader", others=("main", "background"), says=("SIGTTOU",)),
     stopped("between", "pipe_stopped", "main", others=("stopped",), says=("stopped",)),
-    stopped("between", "pool_own_queue", "only_worker", others=("main",)),
+    stopped("between", "pool_own_queue", "only_worker", others=("main",), types=("lost_wakeup", "stall")),
     hang("between", "mutex_pipe", "reader", "locker", others=("main",)),
     hang("between", "mutex_wait4", "spawner", "listens", "locker", others=("main",)),
     hang("between", "vfork_child", "main", "child"),
     # Whoever knows its number may raise it: what is known is that the one who took it has ended.
     Case("between", "sem_gone", ("none", "stall", "undecided"), (), ("main",), says=("semtimedop",)),
     Case("between", "messages", ("none", "stall", "undecided"), (), ("main",), says=("msgrcv",)),
-    stopped("between", "sem_named", "main"),
+    stopped("between", "sem_named", "main", types=("lost_wakeup", "stall")),
     hang("between", "grandchild_holds_end", "main", "inheritor", "idler"),
     either("tokens.mk", "", "rule", count=2, ways=(ATTACHED, TRACED), target="", missed="make handles signals of which one may come from outside"),
     # Its threads do not say that they wait: they are known by their names.

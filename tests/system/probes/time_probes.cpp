@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <iterator>
@@ -162,7 +163,10 @@ TEST_P(TimeProbesBesideCalls, ComputingAndWaitingAreSeen) {
     EXPECT_EQ(hit.frames != 0, hit.kind == USC_SAMPLE_KERNEL);
     if (hit.entry_ns > off.front().entry_ns && hit.entry_ns < off.back().head.time) sampled += hit.args[1];
   }
-  EXPECT_GT(sampled, ran * 85 / 100 - 20 * kMs);
+  // An emulated CPU that is not always emulated has its clock go on, and no interrupts meanwhile.
+  const char* const emulated = std::getenv("USCOPE_TEST_KERNEL_ONLY");
+  const std::uint64_t least = emulated != nullptr && std::string_view(emulated) == "1" ? 50 : 85;  // percent
+  EXPECT_GT(sampled, ran * least / 100 - 20 * kMs);
   EXPECT_LT(sampled, ran * 115 / 100 + 20 * kMs);
 
   const std::size_t sleep = longest(USC_OFFCPU_SLEEPING, true);

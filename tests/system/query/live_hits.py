@@ -3,11 +3,14 @@
 """`uscope query` of what runs, for classes beside system calls: samples and times off the CPU of a program that is known to compute and to
 sleep; tracepoints, functions and USDT probes of programs that do the same each time, whose answers are those of a recording. Needs root and
 BPF; usage: live_hits.py USCOPE FIXTURES"""
+import contextlib
 import csv
 import ctypes
 import io
 import json
 import os
+import re
+import sqlite3
 import subprocess
 import sys
 import unittest
@@ -129,8 +132,6 @@ def same_places():
     ctypes.CDLL(None).personality(NO_RANDOM_PLACES)
 
 
-
-
 class LiveEqualsStored(AttachCase):
     def query(self, *words):
         done = subprocess.run([USCOPE, "query", *words], preexec_fn=same_places, capture_output=True, text=True, timeout=WAIT, check=False)
@@ -151,6 +152,35 @@ class LiveEqualsStored(AttachCase):
             self.assertIn("returned", str(stored))
             live = self.query("--once", "--format", "csv", question.format(scope), "--", ASKED, "tame", ASKED)
             self.assertEqual(sorted(csv.reader(io.StringIO(live))), stored)
+
+    def test_an_argument_that_is_not_in_memory_is_not_known(self):
+        """In a trace, where events are printed, in sums that the kernel makes, and event by event."""
+        unread = os.path.join(FIXTURES, "fixture_unread")
+        db = self.path("unread.db")
+        printed = subprocess.run([USCOPE, "record", "-q", "-e", "none", "-t", f"usdt:{unread}:uscope_tests:reads", "-o", db,
+                                  "--keep-raw", self.path("unread.raw"), "--", unread], capture_output=True, text=True, timeout=WAIT, check=False)
+        self.assertEqual(printed.returncode, 0, printed.stderr)
+        raw = subprocess.run([USCOPE, "raw", self.path("unread.raw")], capture_output=True, text=True, timeout=WAIT, check=True).stdout
+        self.assertEqual(re.findall(r"^\d+ hit .* args=\[(0x\w+) .* unread=(0x\w+)", raw, re.MULTILINE), [("0x2a", "0x0"), ("0x0", "0x1"), ("0x0", "0x0")])
+        printed = subprocess.run([USCOPE, "events", db], capture_output=True, text=True, timeout=WAIT, check=True)
+        self.assertEqual([line.rpartition(":reads")[2] for line in printed.stdout.splitlines()], ["(arg0=42)", "(arg0=?)", "(arg0=0)"])
+        told = subprocess.run([USCOPE, "events", "--format", "json", db], capture_output=True, text=True, timeout=WAIT, check=True)
+        events = json.loads(told.stdout)["events"]
+        self.assertEqual([event["args"][0] for event in events], ["0x2a", None, "0x0"])
+        self.assertEqual([event["args"][1:] for event in events], [["0x0"] * 5] * 3)
+        with contextlib.closing(sqlite3.connect(db)) as store:
+            self.assertEqual(store.execute("SELECT value, typeof(value) FROM v_argument ORDER BY event_id").fetchall(),
+                             [(42, "integer"), (None, "null"), (0, "integer")])
+        scope = "class = 'usdt' AND kind = 'fixture_unread:uscope_tests:reads'"
+        for way, question, rows in ((BY_EVENT, "SELECT a0, a0 IS NULL FROM v_event WHERE {0}", [["", "1"], ["0", "0"], ["42", "0"]]),
+                                    (SUMMED, "SELECT count(*), count(a0), sum(a0), min(a0) FROM v_event WHERE {0}", [["3", "2", "42", "0"]]),
+                                    (SUMMED, "SELECT count(*) FROM v_event WHERE ({0}) AND a0 IS NULL", [["1"]])):
+            text = question.format(scope)
+            self.assertTrue(self.query("--explain", text).startswith(way), text)
+            for target in ((db, text), ("--once", text, "--", unread)):
+                with self.subTest(target=target):
+                    answer = list(csv.reader(io.StringIO(self.query("--format", "csv", *target))))
+                    self.assertEqual(sorted(answer[1:]), rows)
 
     def test_each_question_of_each_class(self):
         for name, (targets, scope, words) in PROBES.items():

@@ -3,6 +3,7 @@
 """What arguments of calls point to: tests/fixtures/strings.c knows its own strings. Needs root and BPF (or the module).
 
 usage: strings.py USCOPE FIXTURE SOURCE [CLASS]"""
+import contextlib
 import json
 import os
 import re
@@ -176,6 +177,17 @@ class Options(unittest.TestCase):
                 content = file.read()
             for hidden in (b"p:openat2", b"two words", b"uscope-strings\0", b"@uscope-strings", b"/work/file\0"):
                 self.assertFalse(hidden in content, (name, hidden))
+
+    def test_names_of_what_a_look_finds(self):
+        with tempfile.TemporaryDirectory(prefix="uscope-strings-") as folder:
+            lock, trace = os.path.join(folder, "app.lock"), os.path.join(folder, "trace.db")
+            for options, name in (((), lock), (("--redact", "*/app.lock"), "[redacted]"), (("--no-strings",), "")):
+                with self.subTest(options=options):
+                    subprocess.run([USCOPE, "record", *BACKEND_OPTIONS, *options, "--force", "--duration", f"{2 * SLOWNESS}s", "-o", trace, "--",
+                                    "flock", lock, "sleep", str(3 * SLOWNESS)], capture_output=True, timeout=60 * SLOWNESS, check=False)
+                    with contextlib.closing(sqlite3.connect(f"file:{trace}?mode=ro", uri=True)) as database:
+                        rows = database.execute("SELECT DISTINCT name FROM resource WHERE type = 'file'").fetchall()
+                    self.assertEqual(rows, [(name,)])
 
     def test_string_bytes(self):
         run = self.record("--string-bytes", "9")

@@ -272,6 +272,94 @@ TEST_F(CallWaits, WhatCannotBeFollowedIsUndecided) {
   expect_no_finding(go, look);
 }
 
+// Attached to: only the look tells what the process handles.
+TEST_F(CallWaits, TheLookTellsHandlers) {
+  const HungTrace trace = processes_in({"read"});
+  constexpr std::uint64_t kHangup = 1;
+  constexpr std::uint64_t kAlarm = 1 << 13;
+  constexpr std::uint64_t kFaults = 1 << 10 | 1 << 7;  // SIGSEGV, SIGFPE
+  const auto caught = [&](std::uint64_t signals) {
+    MadeLook look;
+    look.on(1, "read", 3, "read").pipe(77, 1, 3, 1, 4).catches(1, signals);
+    return look;
+  };
+  expect_finding(trace, caught(0), Verdict::kDeadlock, FindingType::kSelfDeadlock, {100}, {"its own process"});
+  expect_finding(trace, caught(kFaults), Verdict::kDeadlock, FindingType::kSelfDeadlock, {100}, {"its own process"});
+  expect_no_finding(trace, caught(kHangup), "a signal handler that uses descriptor 4");
+  expect_no_finding(trace, caught(kAlarm), "the signal of a timer");
+  // The classic time limit of a lock.
+  MadeLook lock;
+  lock.child(1, 200).on(2, "flock", 3, "lock").catches(2, kAlarm);
+  lock.holds(1, 5, "file", "rw", 11).holds(2, 3, "file", "rw", 11);
+  lock.lock(1, "flock", 11, 1, false).lock(1, "flock", 11, 2, true);
+  expect_no_finding(processes_in({"wait4", "flock"}), lock, "the signal of a timer");
+}
+
+TEST_F(CallWaits, ATimeLimitOfASocketIsSeenFromTheStartOnly) {
+  MadeLook look;
+  look.in_call(1, "write", 3, 0, "NULL").waits(1, 3, "write").in_call(2, "write", 4, 0, "NULL").waits(2, 4, "write");
+  look.socket(1, 3, 90, 91).socket(2, 4, 91, 90);
+  HungTrace trace = processes_in({"write", "write"});
+  expect_no_finding(trace, look, "SO_SNDTIMEO", Verdict::kUndecided);
+  trace.more_sql = "UPDATE process SET start_ns = " + std::to_string(kStart + 1) + ";";
+  expect_finding(trace, look, Verdict::kDeadlock, FindingType::kCycle, {100, 200}, {"the other end of socket:[91]"});
+  // SO_SNDTIMEO, in whatever process: sockets are inherited.
+  trace.more_sql +=
+      "INSERT INTO kind VALUES(90, 'setsockopt', 'syscall', 'x86_64', 54);"
+      "INSERT INTO event SELECT 900, ts_ns - 5, 1, 'returned', 2, 2, 90, 0, NULL, 3, 1, 21, 0, 0, 0 FROM event LIMIT "
+      "1;";
+  expect_no_finding(trace, look, "the time, if the call has a limit");
+}
+
+TEST_F(CallWaits, AProcessThatHadEndedBeforeTheLookFreesNobody) {
+  HungTrace trace = processes_in({"read", "read"});
+  trace.threads[1].call = "";
+  trace.processes[1].ended = 5;
+  MadeLook look;
+  look.on(1, "read", 3, "read").pipe(77, 1, 3, 1, 4).catches(1, 0);
+  expect_finding(trace, look, Verdict::kDeadlock, FindingType::kSelfDeadlock, {100}, {"its own process"});
+}
+
+TEST_F(CallWaits, AStoppedOwnerOfASharedLock) {
+  HungTrace trace{.threads = {mutex_waiter(100, "waits", kA, 200), running(200, "owner")},
+                  .processes = {{.pid = 100}, {.pid = 200, .parent = 1}}};
+  trace.threads[0].op = 0;
+  trace.threads[0].key = "file:8:12:0x0";
+  trace.threads[0].untraced_sharers = 0;
+  trace.threads[0].open = 0;
+  trace.threads[1].process = 2;
+  MadeLook look;
+  look.in_call(1, "futex");
+  expect_no_finding(trace, look, "thread 200 `owner` has made no call");
+  look.stopped(2, 19);
+  expect_finding(trace, look, Verdict::kStall, FindingType::kStopped, {100, 200},
+                 {"held by thread 200 `owner`", "process 200 `app` is stopped by SIGSTOP"});
+}
+
+TEST_F(CallWaits, TheToolsForGoAndJavaAreNamed) {
+  HungTrace go{.threads = {sem_waiter(100, "main", kA), elsewhere(101, "poller", "epoll_wait")}};
+  go.threads[0].stack = {{"runtime.futex", "app"}, {"runtime.notesleep", "app"}, {"main", "app"}};
+  MadeLook look;
+  look.in_call(1, "futex").in_call(2, "epoll_wait", 4).waits(2, 5, "read", "4").holds(1, 5, "eventfd", "rw", 9);
+  look.catches(1, 0x7fffffff);
+  expect_no_finding(go, look, "kill -QUIT 100", Verdict::kUndecided);
+  HungTrace java{.threads = {sem_waiter(100, "main", kA), sem_waiter(101, "VM Periodic", kB)}};
+  for (MadeThread& thread : java.threads) thread.stack = {{"os::PlatformEvent::park", "libjvm.so"}};
+  java.threads[1].timeout_ns = 50'000'000;
+  MadeLook asleep;
+  asleep.in_call(1, "futex").in_call(2, "futex");
+  expect_no_finding(java, asleep, "`jstack 100`", Verdict::kUndecided);
+}
+
+// OpenJDK 17 lets the first that waits for a monitor wake up each second, to look again.
+TEST_F(CallWaits, TheTimeoutOfWhoEntersAMonitorDoesNotCount) {
+  HungTrace trace{.threads = {sem_waiter(100, "a", kA), sem_waiter(101, "b", kB)}};
+  for (MadeThread& thread : trace.threads) thread.timeout_ns = 1'000'000'000;
+  MadeLook look;
+  look.in_call(1, "futex").in_call(2, "futex").monitor(1, "enter", 4096, 101).monitor(2, "enter", 8192, 100);
+  expect_finding(trace, look, Verdict::kDeadlock, FindingType::kCycle, {100, 101}, {"the monitor of a Account"});
+}
+
 TEST_F(CallWaits, JavaMonitorsAreLocksWithOwners) {
   HungTrace trace{.threads = {sem_waiter(100, "a", kA), sem_waiter(101, "b", kB), running(102, "vm")}};
   MadeLook look;

@@ -92,8 +92,8 @@ TEST_F(DeadlockCommand, WhatIsWaitedForBesideFutexesIsListed) {
       "WAITING   12 threads wait in other calls:\n"
       "    read of /tmp/fifo (probably) in serve: thread 100 `main` of app (pid 100), for 10.000 s\n"
       "    poll in serve: thread 101 `b` of app (pid 100), for 10.000 s\n"
-      "    epoll_wait of descriptor 0 in serve: 10 threads, the longest for 10.000 s: thread 102 `pool` of app (pid "
-      "100), 103, 104, 105 …\n");
+      "    epoll_wait of descriptor 0 in serve: 10 threads, the longest for 10.000 s: thread 102 `pool` of app (pid\n"
+      "      100), 103, 104, 105 …\n");
   expect_schema(uscope({"deadlock", "fifo.db", "--format", "json"}).out, "deadlock");
 
   HungTrace many;

@@ -59,7 +59,8 @@ class PartialViewTest : public testing::Test {
     const std::vector<std::uint32_t> numbers = events_of(rows, plan_.keys);
     for (std::size_t i = 0; i < numbers.size(); i++)
       if (numbers[i] == events)
-        if (auto done = append_event(*trace, event_of(rows.key(i), plan_.keys, events++)); !done) return done;
+        if (auto done = append_event(*trace, trace::Event(event_of(rows.key(i), plan_.keys, events++))); !done)
+          return done;
     for (const std::uint32_t serial : {1, 2}) {
       usc_task task{};
       task.head.task = task.process = serial;

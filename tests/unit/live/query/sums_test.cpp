@@ -12,8 +12,8 @@
 namespace uscope::query {
 namespace {
 
-usc_event read_of(std::int64_t result, std::uint32_t kind = 0) {
-  usc_event event{};
+trace::Event read_of(std::int64_t result, std::uint32_t kind = 0) {
+  trace::Event event;
   event.kind = kind;
   event.result = result;
   event.how = USC_HOW_RETURNED;
@@ -25,7 +25,7 @@ TEST(Sums, AddsEventsByTheirKey) {
   Sums sums(program);
   for (const std::int64_t result : {3, -1, 5}) EXPECT_EQ(sums.add(read_of(result)), USC_QUERY_GIVEN);
   EXPECT_EQ(sums.add(read_of(7, 1)), USC_QUERY_GIVEN);
-  usc_event open = read_of(0);
+  trace::Event open = read_of(0);
   open.how = USC_HOW_OPEN;
   EXPECT_EQ(sums.add(open), USC_QUERY_GIVEN);
   ASSERT_EQ(sums.rows().size(), 2U);

@@ -78,6 +78,10 @@ class EventWorld {
     std::uint32_t nr;
     std::string name;
   };
+  struct HeldEvent {
+    usc_event event;
+    std::uint32_t unread;  // as in usc_hit
+  };
 
   static void run(const Result<void>& done) { ASSERT_TRUE(done) << done.error().what; }
   void execute(const std::string& sql) {
@@ -165,16 +169,23 @@ INSERT INTO stack VALUES (1, 2, 'root', 1, 0, 'main;read'), (2, 3, 'root', 2, 0,
     for (__u64& argument : event.args) argument = static_cast<__u64>(number());
     if (below(9) == 0) event.flags |= USC_EVENT_NO_RESULT;
     if (below(9) == 0) event.flags |= USC_EVENT_ATTACHED;
-    events_.push_back(event);
-    insert(id, kind + 1, event);
+    // Of probes' arguments that could not be read nothing is known, whatever stands there.
+    const bool is_hit = event.source == USC_SOURCE_UFUNCTION || event.source == USC_SOURCE_TRACEPOINT;
+    const auto unread = is_hit ? static_cast<std::uint32_t>(below(64)) : 0U;
+    events_.push_back({event, unread});
+    insert(id, kind + 1, events_.back());
   }
 
   // What the loader writes: store/write/event_writer.cpp.
-  void insert(std::size_t id, std::size_t kind, const usc_event& event) {
+  void insert(std::size_t id, std::size_t kind, const HeldEvent& held) {
+    const usc_event& event = held.event;
     const bool returned = event.how == USC_HOW_RETURNED;
     const bool has_result = (returned || event.how == USC_HOW_NO_ENTRY) && !(event.flags & USC_EVENT_NO_RESULT);
     const bool attached = (event.flags & USC_EVENT_ATTACHED) && (returned || event.how == USC_HOW_OPEN);
     using Maybe = std::optional<std::int64_t>;
+    const auto argument = [&held](std::size_t i) {
+      return (held.unread >> i & 1U) != 0 ? Maybe() : Maybe(static_cast<std::int64_t>(held.event.args[i]));
+    };
     auto statement = store::Statement::prepare(
         database_.get(), "INSERT INTO event VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)");
     ASSERT_TRUE(statement);
@@ -182,8 +193,8 @@ INSERT INTO stack VALUES (1, 2, 'root', 1, 0, 'main;read'), (2, 3, 'root', 2, 0,
                        returned ? Maybe(static_cast<std::int64_t>(event.head.time - event.entry_ns)) : Maybe(),
                        trace::how_name(attached ? std::uint32_t{USC_HOW_ATTACHED} : event.how), event.head.task,
                        event.image ? Maybe(event.image) : Maybe(), kind, has_result ? Maybe(event.result) : Maybe(),
-                       event.stack ? Maybe(event.stack) : Maybe(), event.args[0], event.args[1], event.args[2],
-                       event.args[3], event.args[4], event.args[5]));
+                       event.stack ? Maybe(event.stack) : Maybe(), argument(0), argument(1), argument(2), argument(3),
+                       argument(4), argument(5)));
   }
 
   static bool is_recorded(const Plan& plan, const usc_event& event) {
@@ -204,10 +215,10 @@ INSERT INTO stack VALUES (1, 2, 'root', 1, 0, 'main;read'), (2, 3, 'root', 2, 0,
       row.events = 0;
     };
     for (std::size_t i = 0; i < events_.size(); i++) {
-      if (!is_recorded(plan, events_[i])) continue;
+      if (!is_recorded(plan, events_[i].event)) continue;
       usc_query_input input;
       usc_query_state state;
-      usc_query_fill(&input, &events_[i], 0);
+      usc_query_fill(&input, &events_[i].event, events_[i].unread);
       const usc_query_end end = usc_query_run(&plan.program, &input, &state);
       counts.events++;
       counts.wholes += end == USC_QUERY_WHOLE;
@@ -333,7 +344,7 @@ INSERT INTO stack VALUES (1, 2, 'root', 1, 0, 'main;read'), (2, 3, 'root', 2, 0,
   bool wild_;
   store::SqliteHandle database_;
   std::vector<Kind> kinds_;
-  std::vector<usc_event> events_;
+  std::vector<HeldEvent> events_;
 };
 
 }  // namespace uscope::query
