@@ -13,12 +13,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <map>
 #include <memory>
 #include <set>
 #include <sstream>
+#include <thread>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -347,6 +349,13 @@ class WaitLook {
   void read_descriptors();
   void describe_socket(Descriptor& descriptor, usc_resource& record);
   void write_resources(std::uint32_t pid, std::uint32_t process, Descriptors& all);
+  // What processes that are not traced answered.
+  struct Strangers {
+    std::vector<std::uint32_t> unread;                     // whose descriptors could not be read
+    std::vector<std::pair<std::uint32_t, int>> in_flight;  // sockets with descriptors in their queues
+    std::vector<std::pair<std::uint32_t, Descriptors>> ends;
+  };
+  Strangers ask_strangers();
   void find_holders();
   void write_locks();
   void write_semaphores(int id);
@@ -661,9 +670,9 @@ void WaitLook::write_resources(std::uint32_t pid, std::uint32_t process, Descrip
   }
 }
 
-// Each process of the machine is asked once. Of its sockets it is also asked whether descriptors lie in their queues:
-// nothing tells which.
-void WaitLook::find_holders() {
+// Asks each process of the machine for the ends that traced threads wait for. Of its sockets it is also asked whether
+// descriptors lie in their queues: nothing tells which.
+WaitLook::Strangers WaitLook::ask_strangers() {
   const auto is_end = [this](const Descriptor& one) {
     if (one.type == USC_RESOURCE_EVENTFD) return one.object && eventfds_.count(one.object->second) != 0;
     return ends_.count(one.name) != 0;
@@ -672,6 +681,7 @@ void WaitLook::find_holders() {
     return ends_.count(one.name) != 0 || one.name.starts_with("socket:[") ||
            (one.type == USC_RESOURCE_EVENTFD && !eventfds_.empty());
   };
+  Strangers strangers;
   for (const std::uint32_t pid : running_processes()) {
     if (processes_.count(pid) != 0 || silent_.count(pid) != 0 || is_own_process(pid)) continue;
     desk_.goes_to(pid);
@@ -680,16 +690,30 @@ void WaitLook::find_holders() {
     for (const std::string& folder : folders) {
       auto found = descriptors_of(folder, takes);
       if (!found) {
-        if (access(folder.c_str(), F_OK) == 0)
-          trouble(0, fmt::format("the descriptors of process {}, which is not traced", pid));
+        if (access(folder.c_str(), F_OK) == 0) strangers.unread.push_back(pid);
         continue;
       }
       for (const auto& [fd, descriptor] : *found)
-        if (descriptor.sends_descriptors) in_flight(pid, fd);
+        if (descriptor.sends_descriptors) strangers.in_flight.emplace_back(pid, fd);
       std::erase_if(*found, [&](const auto& entry) { return !is_end(entry.second); });
-      write_resources(pid, 0, *found);
+      strangers.ends.emplace_back(pid, std::move(*found));
     }
   }
+  return strangers;
+}
+
+void WaitLook::find_holders() {
+  Strangers strangers = ask_strangers();
+  // Who is about to receive descriptors has them a moment later. Everybody is asked again: nothing tells who receives
+  // them.
+  for (int again = 0; again < 3 && !strangers.in_flight.empty(); again++) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5 << again));
+    strangers = ask_strangers();
+  }
+  for (const std::uint32_t pid : strangers.unread)
+    trouble(0, fmt::format("the descriptors of process {}, which is not traced", pid));
+  for (const auto& [pid, fd] : strangers.in_flight) in_flight(pid, fd);
+  for (auto& [pid, ends] : strangers.ends) write_resources(pid, 0, ends);
 }
 
 void WaitLook::write_locks() {
