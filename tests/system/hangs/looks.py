@@ -196,7 +196,7 @@ class Looks(AttachCase):
         with open(f"/proc/{pid}/fd/{numbers[0]}", "wb") as _:
             self.record(pid)
             holds = [fd for fd, link in descriptors_of(os.getpid()).items() if link == name]
-            self.assertEqual(self.rows("SELECT fd, access, process_id FROM resource WHERE pid = ? AND at = 'look'", os.getpid()), [(holds[0], "w", None)])
+            self.assertEqual(self.rows("SELECT fd, access, process_id FROM resource WHERE pid = ? AND name = ? AND at = 'look'", os.getpid(), name), [(holds[0], "w", None)])
 
     def test_locks_are_those_of_proc(self):
         held, asked = self.path("held"), self.path("asked")

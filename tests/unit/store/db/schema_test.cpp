@@ -148,7 +148,7 @@ TEST_F(SchemaTest, EveryColumnIsDocumented) {
 }
 
 TEST_F(SchemaTest, VersionsAreSet) {
-  EXPECT_EQ(one("PRAGMA user_version"), "15");
+  EXPECT_EQ(one("PRAGMA user_version"), "16");
   EXPECT_EQ(one("PRAGMA application_id"), std::to_string(0x75736370));
 }
 
