@@ -75,8 +75,14 @@ Result<EventReader> EventReader::create(const store::Database& database, const C
       "SELECT ec.arg, ec.holds, ec.source, c.value, ec.late, ec.cut FROM event_content ec "
       "LEFT JOIN content c ON c.id = ec.content_id WHERE ec.event_id = ?1 ORDER BY ec.arg, ec.holds, ec.source");
   if (!contents) return contents.error();
+  auto descriptors = database.prepare(
+      "SELECT d.arg, d.fd, d.wants, s.value, d.late FROM event_descriptor d LEFT JOIN string s ON s.id = d.string_id "
+      "WHERE d.event_id = ?1 ORDER BY d.arg, d.place");
+  if (!descriptors) return descriptors.error();
   auto has_contents = one_number(database.prepare("SELECT EXISTS (SELECT * FROM event_content)"));
   if (!has_contents) return has_contents.error();
+  auto has_descriptors = one_number(database.prepare("SELECT EXISTS (SELECT * FROM event_descriptor)"));
+  if (!has_descriptors) return has_descriptors.error();
   auto stack = database.prepare(
       "SELECT s.depth, s.ended, f.function, m.path, s.trigger_fallback, "
       "EXISTS (SELECT 1 FROM guessed_stack g WHERE g.stack_id = s.id) FROM stack s "
@@ -85,9 +91,10 @@ Result<EventReader> EventReader::create(const store::Database& database, const C
   if (!stack) return stack.error();
   auto signal = database.prepare(kSelectSignal);
   if (!signal) return signal.error();
-  EventReader reader(catalog, std::move(*event), std::move(*strings), std::move(*contents), std::move(*signal),
-                     std::move(*stack));
+  EventReader reader(catalog, std::move(*event), std::move(*strings), std::move(*contents), std::move(*descriptors),
+                     std::move(*signal), std::move(*stack));
   reader.has_contents_ = *has_contents != 0;
+  reader.has_descriptors_ = *has_descriptors != 0;
   return reader;
 }
 
@@ -108,6 +115,16 @@ Result<EventRow> EventReader::read(EventRowId id) {
     done = each(contents_, [&](const SqlRow& row) { out.contents.push_back(content_of(row)); });
     if (!done) return done.error();
   }
+  if (has_descriptors_) {
+    descriptors_.bind(1, id);
+    done = each(descriptors_, [&](const SqlRow& row) {
+      EventDescriptor one{
+          static_cast<int>(row.integer(0)), static_cast<int>(row.integer(1)), text(row, 2), {}, row.integer(4) != 0};
+      if (!row.is_null(3)) one.name = text(row, 3);
+      out.descriptors.push_back(std::move(one));
+    });
+    if (!done) return done.error();
+  }
   if (out.source == trace::source_name(USC_SOURCE_SIGNAL)) {
     signal_.bind(1, id);
     done = each(signal_, [&](const SqlRow& row) { out.signal = signal_of(row); });
@@ -119,11 +136,13 @@ Result<EventRow> EventReader::read(EventRowId id) {
 }
 
 EventReader::EventReader(const Catalog& catalog, store::Statement event, store::Statement strings,
-                         store::Statement contents, store::Statement signal, store::Statement stack)
+                         store::Statement contents, store::Statement descriptors, store::Statement signal,
+                         store::Statement stack)
     : catalog_(&catalog),
       event_(std::move(event)),
       strings_(std::move(strings)),
       contents_(std::move(contents)),
+      descriptors_(std::move(descriptors)),
       signal_(std::move(signal)),
       stack_(std::move(stack)) {}
 

@@ -33,6 +33,15 @@ struct EventContent {
   bool cut = false;                  // there was more
 };
 
+// A descriptor in the set of a call that waits (poll, select, epoll_wait), as a look found it.
+struct EventDescriptor {
+  int arg = 0;  // which points to the set, or is the epoll descriptor
+  int fd = 0;
+  std::string wants;  // event_descriptor.wants in docs/schema.md
+  std::optional<std::string> name;
+  bool late = false;  // another thread could have replaced it since the call began
+};
+
 // What is known of a signal that was sent or delivered.
 struct EventSignal {
   int number = 0;
@@ -72,6 +81,7 @@ struct EventRow {
   std::vector<trace::KindArgument> arguments;  // of a probe: names and types of the first of them
   std::vector<EventString> strings;            // by argument
   std::vector<EventContent> contents;          // by argument
+  std::vector<EventDescriptor> descriptors;    // by argument
   std::optional<EventSignal> signal;
   std::optional<StackRowId> stack_id;
   std::int64_t depth = 0;

@@ -78,6 +78,24 @@ std::string string_text(char letter, const EventString& string) {
   }
 }
 
+// A set as a look found it: "[5<pipe:[123]> read, 7]"; nothing if none is known for this argument. The three sets of
+// select are told apart by the argument.
+std::optional<std::string> descriptors_text(const EventRow& event, std::size_t arg) {
+  constexpr std::size_t kMostShown = 32;
+  const bool has_kinds = event.call != "select" && event.call != "pselect6";
+  std::string out;
+  std::size_t count = 0;
+  for (const analyzer::EventDescriptor& one : event.descriptors) {
+    if (one.arg != static_cast<int>(arg) || ++count > kMostShown) continue;
+    if (count > 1) out += ", ";
+    out += std::to_string(one.fd);
+    if (one.name) out += fmt::format("<{}>", escape_with(*one.name, "<>"));
+    if (has_kinds) out += " " + one.wants;
+  }
+  if (count == 0) return std::nullopt;
+  return "[" + out + (count > kMostShown ? ", …]" : "]");
+}
+
 const syscalls::FlagSet* set_of(const EventRow& event, std::size_t arg) {
   const auto word = [&](std::size_t i) { return static_cast<std::uint32_t>(event.args[i].value_or(0)); };
   if (event.call == "fcntl" && arg == 2) return syscalls::flags_of_fcntl(word(1));
@@ -182,6 +200,11 @@ std::string arguments_text(const EventRow& event) {
       out += *contents;
       continue;
     }
+    const auto descriptors = descriptors_text(event, i);
+    if (descriptors && letter != 'd') {
+      out += *descriptors;
+      continue;
+    }
     const bool has_string = string != event.strings.end();
     const bool is_descriptor = has_string && string->source == EventString::Source::kDescriptor;
     if (has_string && !is_descriptor) {
@@ -192,6 +215,7 @@ std::string arguments_text(const EventRow& event) {
     out += set ? syscalls::flags_text(*set, static_cast<std::uint32_t>(*event.args[i]))
                : argument_text(letter, whole_number(event, i, kinds));
     if (is_descriptor) out += string_text(letter, *string);
+    if (descriptors) out += " " + *descriptors;
   }
   return out;
 }

@@ -113,6 +113,13 @@ nlohmann::ordered_json event_json(const EventRow& event, std::optional<std::int6
                         {"cut", content.cut},
                         {"late", content.late},
                         {"source", source_name(content.source)}});
+  nlohmann::ordered_json descriptors = nlohmann::ordered_json::array();
+  for (const auto& one : event.descriptors)
+    descriptors.push_back({{"arg", one.arg},
+                           {"fd", one.fd},
+                           {"name", one.name ? nlohmann::ordered_json(json_value(*one.name)) : nullptr},
+                           {"wants", json_value(one.wants)},
+                           {"late", one.late}});
   return {{"id", event.id.value()},
           {"ts_ns", event.ts_ns},
           {"time", moment_ns ? nlohmann::ordered_json(iso_time(*moment_ns)) : nlohmann::ordered_json()},
@@ -133,6 +140,7 @@ nlohmann::ordered_json event_json(const EventRow& event, std::optional<std::int6
           {"arguments", json_value(arguments_text(event))},
           {"strings", strings},
           {"contents", contents},
+          {"descriptors", descriptors},
           {"signal", event.signal ? signal_json(*event.signal) : nlohmann::ordered_json()},
           {"stack_id", json_value(event.stack_id)},
           {"depth", event.depth},

@@ -62,6 +62,10 @@ CREATE TABLE event_content(
   event_id INTEGER NOT NULL REFERENCES event(id), arg INTEGER NOT NULL, holds INTEGER NOT NULL,
   source INTEGER NOT NULL, content_id INTEGER REFERENCES content(id), late INTEGER NOT NULL, cut INTEGER NOT NULL,
   PRIMARY KEY (event_id, arg, holds, source)) WITHOUT ROWID;
+CREATE TABLE event_descriptor(
+  event_id INTEGER NOT NULL REFERENCES event(id), arg INTEGER NOT NULL, place INTEGER NOT NULL, fd INTEGER NOT NULL,
+  wants TEXT NOT NULL CHECK (wants IN ('read', 'write', 'read or write', 'other')),
+  string_id INTEGER REFERENCES string(id), late INTEGER NOT NULL, PRIMARY KEY (event_id, arg, place)) WITHOUT ROWID;
 CREATE TABLE futex_wait(
   event_id INTEGER PRIMARY KEY REFERENCES event(id), address INTEGER NOT NULL, op INTEGER NOT NULL,
   expected INTEGER, timeout_ns INTEGER, words BLOB, words_at_stop BLOB, key TEXT, words_from INTEGER,

@@ -92,7 +92,7 @@ void DescriptorTracker::learn_what_is_recorded() {
       case DescriptorNeed::kNone:
         break;
       case DescriptorNeed::kTables:
-        usable_ = false;
+        sees_tables_ = false;
         break;
       case DescriptorNeed::kSharing:
         owners_.set_sees_unsharing(false);
@@ -328,8 +328,9 @@ Result<std::span<const DescriptorTracker::Named>> DescriptorTracker::observe(
   folder_ = {};
   target_folder_ = {};
   if (!usable_ || event.abi >= kAbis || event.kind >= syscalls::kSyscallNumbers) return std::span<const Named>();
-  if (auto done = apply_until(event.entry_ns); !done) return done.error();
   const CallFacts& facts = facts_[event.abi * syscalls::kSyscallNumbers + event.kind];
+  if (!sees_tables_) return observe_attached_only(event, facts);
+  if (auto done = apply_until(event.entry_ns); !done) return done.error();
   const bool in_order = event.entry_ns >= last_entry_;
   last_entry_ = std::max<std::uint64_t>(last_entry_, event.entry_ns);
   const bool concerns = facts.call != DescriptorCall::kNone || facts.descriptors != 0 || facts.has_paths;
@@ -355,6 +356,15 @@ Result<std::span<const DescriptorTracker::Named>> DescriptorTracker::observe(
     if (auto done = name_folders(event, *owner, facts, strings); !done) return done.error();
   if (facts.call != DescriptorCall::kNone)
     if (auto done = follow(event, *owner, facts, strings); !done) return done.error();
+  return std::span<const Named>(named_);
+}
+
+// Where calls that change tables are not recorded, nothing is known but what /proc said of calls that were under way.
+Result<std::span<const DescriptorTracker::Named>> DescriptorTracker::observe_attached_only(const usc_event& event,
+                                                                                           const CallFacts& facts) {
+  const trace::ProcessId process = definitions_.process_of_task(trace::TaskId(event.head.task));
+  if ((event.flags & USC_EVENT_ATTACHED) != 0 && event.how != USC_HOW_NO_ENTRY && process && facts.descriptors != 0)
+    if (auto done = name_attached(event, process, facts); !done) return done.error();
   return std::span<const Named>(named_);
 }
 

@@ -159,6 +159,7 @@ class DescriptorTracker {
   [[nodiscard]] bool may_learn(const SharedTable& table, std::uint64_t time) const;
   [[nodiscard]] const Descriptor* known(const SharedTable& table, int fd) const;
   [[nodiscard]] bool was_moved(std::string_view folder, std::uint64_t since) const;
+  Result<std::span<const Named>> observe_attached_only(const usc_event& event, const CallFacts& facts);
   void name_arguments(const usc_event& event, const DescriptorOwner& owner, const CallFacts& facts);
   Result<void> name_attached(const usc_event& event, trace::ProcessId process, const CallFacts& facts);
   void find_places(ProcFacts& proc) const;
@@ -216,6 +217,7 @@ class DescriptorTracker {
   StringTable& strings_;
   std::vector<CallFacts> facts_;  // by ABI and number
   bool usable_ = true;
+  bool sees_tables_ = true;   // if false, tables change unseen: only calls that were attached to are named
   bool sees_roots_ = true;    // if false, absolute paths may not be what they look like
   bool sees_folders_ = true;  // if false, relative ones
 

@@ -12,8 +12,9 @@ void Looks::mark(const usc_look& look) {
     open_ = true;
     return;
   }
-  if (std::exchange(open_, false) && look.look == next_.number && look.records == next_.records)
-    last_ = std::exchange(next_, LookFacts());
+  if (!std::exchange(open_, false) || look.look != next_.number || look.records != next_.records) return;
+  last_ = std::exchange(next_, LookFacts());
+  if (!std::exchange(has_first_, true)) first_ = last_;
 }
 
 bool Looks::takes(std::uint32_t look) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The last whole look of a trace (include/uscope/records/wait.h): what threads waited in, and who held what they waited
-// for.
+// The first and the last whole look of a trace (include/uscope/records/wait.h): what threads waited in, and who held
+// what they waited for.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,8 @@ class Looks {
  public:
   // Takes a record of a look; leaves all others alone.
   void add(const trace::RawRecord& record);
-  // Empty if there is no whole one.
+  // Empty if there is no whole one. They are the same if there is only one.
+  [[nodiscard]] const LookFacts& first() const { return first_; }
   [[nodiscard]] const LookFacts& last() const { return last_; }
 
  private:
@@ -47,7 +48,9 @@ class Looks {
 
   bool open_ = false;
   LookFacts next_;
+  LookFacts first_;
   LookFacts last_;
+  bool has_first_ = false;
 };
 
 }  // namespace uscope::store

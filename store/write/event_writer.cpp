@@ -42,6 +42,7 @@ EventWriter::EventWriter(DatabaseWriter& database, const Definitions& definition
       definitions_(definitions),
       frames_(frames),
       strings_(database, definitions, strings),
+      sets_(database, definitions, strings),
       futexes_(database, utc_offset_ns),
       signals_(database, frames),
       objects_(database),
@@ -66,7 +67,8 @@ Result<void> EventWriter::prepare() {
   if (auto done = signals_.prepare(); !done) return done;
   if (auto done = objects_.prepare(); !done) return done;
   if (auto done = gaps_.prepare(); !done) return done;
-  return strings_.prepare();
+  if (auto done = strings_.prepare(); !done) return done;
+  return sets_.prepare();
 }
 
 Result<void> EventWriter::write(const trace::OrderedCall& call) {
@@ -99,6 +101,7 @@ Result<void> EventWriter::write(const trace::OrderedCall& call) {
       if (auto done = strings_.write_texts(id, call.strings); !done) return done;
     if (whole.source != USC_SOURCE_SYSCALL) continue;
     if (auto done = strings_.write(id, whole, call.strings); !done) return done;
+    if (auto done = sets_.write(id, whole); !done) return done;
     if (const CallObject& object = strings_.object(); object.is_about_any)
       if (auto done = objects_.add(written->facts, object); !done) return done;
     if (call.futexes.empty()) continue;

@@ -22,6 +22,7 @@
 #include "store/write/futex_writer.h"
 #include "store/write/gap_writer.h"
 #include "store/write/object_totals.h"
+#include "store/write/set_writer.h"
 #include "store/write/signal_writer.h"
 #include "store/write/string_writer.h"
 #include "trace/event_order.h"
@@ -131,6 +132,7 @@ class EventWriter {
   std::unique_ptr<TableRows> argument_rows_;
   std::unique_ptr<TableRows> verify_rows_;
   StringWriter strings_;
+  SetWriter sets_;
   FutexWriter futexes_;
   SignalWriter signals_;
   ObjectTotals objects_;

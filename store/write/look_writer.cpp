@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "store/write/wants_name.h"
 #include "support/text.h"
 
 namespace uscope::store {
@@ -14,8 +15,6 @@ using Number = std::optional<std::int64_t>;
 
 constexpr std::array<std::string_view, USC_THREAD_STATES> kStates{"unknown", "running", "asleep", "uninterruptible",
                                                                   "stopped", "traced",  "frozen", "ended"};
-constexpr std::array<std::string_view, USC_WANTS_KINDS> kWants{"read",    "write",  "read or write", "lock",
-                                                               "connect", "accept", "other"};
 constexpr std::array<std::string_view, USC_RESOURCE_TYPES> kTypes{"other",   "pipe",   "fifo",  "unix",     "inet",
                                                                   "eventfd", "pidfd",  "epoll", "signalfd", "timerfd",
                                                                   "inotify", "mqueue", "tty",   "file",     "device"};
@@ -64,9 +63,14 @@ std::optional<std::int64_t> LookWriter::process_row(std::uint32_t process) const
 
 Result<void> LookWriter::write(const KindOfCall& kind_of_call) {
   if (auto done = write_threads(kind_of_call); !done) return done;
-  for (const auto step :
-       {&LookWriter::write_waits, &LookWriter::write_resources, &LookWriter::write_locks, &LookWriter::write_monitors})
+  for (const auto step : {&LookWriter::write_waits, &LookWriter::write_locks, &LookWriter::write_monitors})
     if (auto done = (this->*step)(); !done) return done;
+  const Looks& looks = definitions_.looks;
+  if (auto done = write_resources(looks.last()); !done) return done;
+  // Of the look that was taken at the attachment, what processes held then is kept.
+  const auto& first = looks.first().resources;
+  if (looks.first().number != looks.last().number && !first.empty() && first[0].record.at == USC_RESOURCE_AT_ATTACH)
+    if (auto done = write_resources(looks.first()); !done) return done;
   for (const auto& [text, trouble] : definitions_.looks.last().troubles)
     if (auto done = troubles_->add(process_row(trouble.process), std::string_view(trace_text(text))); !done)
       return done;
@@ -103,7 +107,7 @@ Result<void> LookWriter::write_waits() {
     if (waited.what == USC_WAITED_DESCRIPTOR) {
       done = descriptors_->add(waited.head.task, waited.fd,
                                waited.via_fd == USC_WAITED_NO_FD ? std::nullopt : Number(std::int64_t{waited.via_fd}),
-                               LastingText{kWants.at(waited.wants)});
+                               LastingText{wants_name(waited.wants)});
     } else {
       const std::string_view what = waited.what == USC_WAITED_CHILD   ? "child"
                                     : waited.what == USC_WAITED_VFORK ? "vfork"
@@ -116,8 +120,8 @@ Result<void> LookWriter::write_waits() {
   return {};
 }
 
-Result<void> LookWriter::write_resources() {
-  for (const auto& [name, resource] : definitions_.looks.last().resources) {
+Result<void> LookWriter::write_resources(const LookFacts& look) {
+  for (const auto& [name, resource] : look.resources) {
     const auto has = [flags = resource.flags](unsigned flag) { return (flags & flag) != 0; };
     const auto comm = text_if(trace::fixed_text(resource.comm, sizeof(resource.comm)));
     const std::string text = trace_text(name);

@@ -26,7 +26,7 @@ class LookWriter {
  private:
   Result<void> write_threads(const KindOfCall& kind_of_call);
   Result<void> write_waits();
-  Result<void> write_resources();
+  Result<void> write_resources(const LookFacts& look);
   Result<void> write_locks();
   Result<void> write_monitors();
   [[nodiscard]] bool has_thread(std::uint32_t task) const;

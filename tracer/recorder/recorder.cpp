@@ -174,6 +174,7 @@ class Recording {
   Result<void> empty_rings(bool all);
   Result<void> scan_waits();
   Result<void> look_at_waits();
+  Result<void> finish_look(std::uint64_t longest_ns);
   Result<void> look_when_quiet();
   [[nodiscard]] bool is_urgent() const;
   Result<void> tell_sums();
@@ -339,6 +340,9 @@ Result<void> Recording::adopt() {
                      ? fmt::format("process {} has ended before tracing began", options_.target.pids.front())
                      : "all processes had ended before tracing began",
                  "with --app, uscope waits for the next one of a name"};
+  // What its threads wait in is looked at now, too: so the sets of calls that return later are known.
+  if (!options_.look_once)
+    if (auto done = collector_->waits().begin(USC_RESOURCE_AT_ATTACH); !done) return done;
   found_.threads = *tasks;
   if (hooks_.attached) hooks_.attached(found_);
   return {};
@@ -507,12 +511,19 @@ Result<void> Recording::look_at_waits() {
     if (!stays) return waits.write_empty();
     return sink_->append_meta("hung_until_ns", std::to_string(interrupted_ns_ - kSignalSlackNs));
   }
-  waits.give_up();
+  // One that is under way may be the one of the attachment.
+  if (auto done = finish_look(kLongestLookNs / 4); !done) return done;
   if (auto done = waits.begin(); !done) return done;
+  return finish_look(kLongestLookNs);
+}
+
+// Waits for the look that is under way, if there is one; gives it up after this time.
+Result<void> Recording::finish_look(std::uint64_t longest_ns) {
+  WaitWatch& waits = collector_->waits();
   const std::uint64_t began_ns = monotonic_ns();
   while (waits.is_looking()) {
     if (auto seen = collector_->round(); !seen) return seen.error();
-    if (end_is_asked_for() || monotonic_ns() - began_ns > kLongestLookNs) waits.give_up();
+    if (end_is_asked_for() || monotonic_ns() - began_ns > longest_ns) waits.give_up();
     poll(nullptr, 0, kPendingWaitMs);
   }
   return {};

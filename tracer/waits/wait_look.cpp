@@ -372,6 +372,7 @@ class WaitLook {
   std::optional<std::unordered_map<std::uint64_t, SocketFacts>> sockets_;
   std::vector<usc_held_lock> locks_;
   std::set<std::pair<std::uint64_t, std::uint64_t>> locked_;
+  std::set<std::pair<std::uint32_t, int>> waited_;  // pid and number of what traced threads wait for
   std::unordered_set<std::string> ends_;  // names of objects that traced processes hold, and of their other ends
   std::set<std::uint64_t> eventfds_;      // by eventfd-id
   bool waits_for_descriptors_ = false;
@@ -429,6 +430,8 @@ void WaitLook::look_at(Found& found) {
   if (found.waits.unreadable)
     trouble(found.asked.pid, fmt::format("the memory that says what thread {} waits for", found.asked.tid));
   if (found.waits.epoll_fd >= 0 || !found.waits.things.empty()) waits_for_descriptors_ = true;
+  for (const WaitedThing& thing : found.waits.things)
+    if (thing.what == USC_WAITED_DESCRIPTOR) waited_.emplace(found.asked.pid, thing.fd);
 }
 
 void WaitLook::look_at_monitors() {
@@ -624,7 +627,8 @@ void WaitLook::write_resources(std::uint32_t pid, std::uint32_t process, Descrip
   const std::string comm = name_of(pid);
   for (auto& [fd, descriptor] : all) {
     const bool is_file = descriptor.type == USC_RESOURCE_FILE;
-    if (is_file && (!descriptor.object || locked_.count(*descriptor.object) == 0)) continue;
+    const bool matters = process != 0 && waited_.count({pid, fd}) != 0;
+    if (is_file && !matters && (!descriptor.object || locked_.count(*descriptor.object) == 0)) continue;
     if (++resources_ > kMostResources) {
       if (resources_ == kMostResources + 1) trouble(0, "all descriptors: there are too many");
       return;

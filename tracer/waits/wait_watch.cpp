@@ -13,8 +13,9 @@
 
 namespace uscope::tracer {
 
-Result<void> WaitWatch::begin() {
+Result<void> WaitWatch::begin(std::uint8_t at) {
   if (errand_) return {};
+  at_ = at;
   number_++;
   hung_ = 0;
   silent_.clear();
@@ -90,6 +91,7 @@ Result<void> WaitWatch::append_resource(const usc_resource& resource) {
   const std::string name = strings_.takes_strings() ? strings_.filter_text(std::string(text)) : std::string();
   usc_resource whole{};
   std::memcpy(static_cast<void*>(&whole), &resource, sizeof(whole));
+  whole.at = at_;
   whole.name_bytes = static_cast<__u16>(name.size());
   return sink_.append_own(whole, name);
 }

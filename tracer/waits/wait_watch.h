@@ -23,8 +23,9 @@ class WaitWatch {
             Scouts* scouts = nullptr)
       : tasks_(tasks), sink_(sink), strings_(strings), scouts_(scouts) {}
 
-  // Begins a look, if none is under way.
-  Result<void> begin();
+  // Begins a look, if none is under way. `at`: USC_RESOURCE_AT_ATTACH for the one that is taken when processes that ran
+  // before have come into the trace.
+  Result<void> begin(std::uint8_t at = USC_RESOURCE_AT_LOOK);
   // Writes the look when it is whole.
   Result<void> work();
   // A look without threads: what an earlier one found is over.
@@ -49,6 +50,7 @@ class WaitWatch {
   std::vector<ScoutMessage> seen_;
   std::vector<std::uint32_t> silent_;  // pids that did not answer in this look
   int hung_ = 0;
+  std::uint8_t at_ = USC_RESOURCE_AT_LOOK;
   std::uint32_t number_ = 0;
   std::uint32_t written_ = 0;
 };

@@ -72,7 +72,7 @@ class Descriptors(TraceCase):
         """The first calls come before /proc has been asked: they need not be said."""
         program = os.path.join(self.folder.name, f"descriptors-{os.getpid()}")
         shutil.copy(FIXTURE, program)
-        tracer = self.record("--app", os.path.basename(program), "--duration", str(int(4 * SLOWNESS)) + "s")
+        tracer = self.record("--app", os.path.basename(program), "--duration", str(int(6 * SLOWNESS)) + "s")
         tracer.stderr.readline()
         time.sleep(0.2)
         with open(self.truth, "w", encoding="utf-8") as out:

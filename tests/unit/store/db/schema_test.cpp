@@ -80,6 +80,7 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
       {"event_string", "event_id arg string_id late source"},
       {"string", "id value"},
       {"event_content", "event_id arg holds source content_id late cut"},
+      {"event_descriptor", "event_id arg place fd wants string_id late"},
       {"content", "id value"},
       {"futex_wait",
        "event_id address op expected timeout_ns words words_at_stop key words_from words_at_stop_from asleep "
@@ -147,7 +148,7 @@ TEST_F(SchemaTest, EveryColumnIsDocumented) {
 }
 
 TEST_F(SchemaTest, VersionsAreSet) {
-  EXPECT_EQ(one("PRAGMA user_version"), "15");
+  EXPECT_EQ(one("PRAGMA user_version"), "16");
   EXPECT_EQ(one("PRAGMA application_id"), std::to_string(0x75736370));
 }
 
