@@ -181,7 +181,8 @@ TEST_P(TimeProbesBesideCalls, ComputingAndWaitingAreSeen) {
 
   const std::size_t wait = longest(USC_OFFCPU_SLEEPING, false);
   ASSERT_LT(wait, hits_.size());
-  EXPECT_GE(took(hits_[wait]), kSleepsNs + kComputesNs - 50 * kMs);
+  // The thread that is waited for may have begun long before.
+  EXPECT_GE(took(hits_[wait]), (kSleepsNs + kComputesNs) * 3 / 4);
   EXPECT_EQ(hits_[wait].args[0], tids_[first_task()]);
   EXPECT_EQ(hits_[wait].args[1], tids_[first_task()]);
 }
