@@ -83,12 +83,14 @@ class Follower {
   void ends(const LookedDescriptor& waited, const Resource& own, const Holders& others, const char* part);
   void pipe(const LookedDescriptor& waited, const Resource& own);
   void socket(const LookedDescriptor& waited, const Resource& own);
+  void eventfd(const LookedDescriptor& waited, const Resource& own);
   void lock(const Resource& own);
   void lock_holder(const HeldLock& held, const Resource& own);
   void semaphore();
   void limit();
   void timers();
   void troubles();
+  [[nodiscard]] bool has_all_calls() const;
   [[nodiscard]] bool may_handle_signals(std::size_t process) const;
   void process(const LookedProcess& waited);
   void any_child();
@@ -200,6 +202,13 @@ void Follower::ends(const LookedDescriptor&, const Resource& own, const Holders&
   }
 }
 
+// Whether the trace has seen whatever its processes have asked of the kernel.
+bool Follower::has_all_calls() const {
+  return !calls_.events_missing && !calls_.calls_left_out && std::none_of(alive_.begin(), alive_.end(), [&](auto i) {
+    return calls_.processes[i].attached || calls_.processes[i].io_uring;
+  });
+}
+
 // The look does not tell whether a socket has a time limit; a trace that has all calls does.
 void Follower::limit() {
   const Resource* waited = nullptr;
@@ -208,11 +217,7 @@ void Follower::limit() {
     if (held && (held->type == "unix" || held->type == "inet")) waited = held;
   }
   if (!waited || look_.limits_sockets) return outside("the time, if the call has a limit");
-  const bool all_known = !calls_.events_missing && !calls_.calls_left_out &&
-                         std::none_of(alive_.begin(), alive_.end(), [&](std::size_t i) {
-                           return calls_.processes[i].attached || calls_.processes[i].io_uring;
-                         });
-  if (!all_known)
+  if (!has_all_calls())
     unknown(
         fmt::format("whether {} has a time limit (SO_RCVTIMEO, SO_SNDTIMEO), which only a trace from the start "
                     "of the program tells",
@@ -254,6 +259,22 @@ void Follower::socket(const LookedDescriptor& waited, const Resource& own) {
     return outside("whoever sends to " + own.name + ", whose other end is elsewhere or not known");
   const auto found = sockets_.find(*own.peer);
   ends(waited, own, found == sockets_.end() ? Holders{} : found->second, "the other end of");
+}
+
+// A driver signals an eventfd that a program has given to it (KVM, VFIO), and so do asynchronous input and output and
+// control groups: then the program is often the only one to have it.
+void Follower::eventfd(const LookedDescriptor& waited, const Resource& own) {
+  static const std::set<std::string, std::less<>> kMute{"/dev/null", "/dev/zero", "/dev/full", "/dev/random",
+                                                        "/dev/urandom"};
+  const ProcessRowId self = calls_.processes[thread_->process].id;
+  const Holders others = of_object(own);
+  const bool only_own = std::all_of(others.begin(), others.end(), [&](auto* it) { return it->process_id == self; });
+  const bool has_driver = std::any_of(look_.resources.begin(), look_.resources.end(), [&](const Resource& it) {
+    return it.process_id == self && (it.type == "other" || (it.type == "device" && kMute.count(it.name) == 0));
+  });
+  if (only_own && (has_driver || look_.kernel_signals || !has_all_calls()))
+    unknown(fmt::format("whether the kernel signals {}, which it does where a program has asked for it", own.name));
+  ends(waited, own, others, "a descriptor of");
 }
 
 void Follower::lock_holder(const HeldLock& held, const Resource& own) {
@@ -309,7 +330,7 @@ void Follower::descriptor(const LookedDescriptor& waited) {
   if (waited.wants == "other" && found->type != "pidfd") return unknown("what ends its wait for " + found->name);
   if (found->type == "pipe" || found->type == "fifo") return pipe(waited, *found);
   if (found->type == "unix" || found->type == "inet") return socket(waited, *found);
-  if (found->type == "eventfd") return ends(waited, *found, of_object(*found), "a descriptor of");
+  if (found->type == "eventfd") return eventfd(waited, *found);
   if (found->type == "pidfd") return hold_process(found->peer.value_or(0));
   static const std::map<std::string, const char*, std::less<>> kOthers{
       {"tty", "input or output of the terminal "}, {"timerfd", "a timer, "},    {"signalfd", "a signal, "},
@@ -406,6 +427,8 @@ CallWait Follower::follow(const LastCall& thread) {
   if (nothing && asks_many(looked_->call) && !looked_->call.starts_with("epoll")) outside("a signal");
   if (nothing) unknown(fmt::format("what ends its {}, which is not followed", looked_->call));
   troubles();
+  // Any thread of the process may add to an epoll set.
+  if (out_.state == State::kFollowed && looked_->call.starts_with("epoll")) out_.holders.push_back(thread.process);
   // The end of a child interrupts the call, and a handler of SIGCHLD may do anything.
   if (out_.state == State::kFollowed && !looked_->descriptors.empty()) {
     const auto its = children_.find(calls_.processes[thread.process].id);

@@ -68,6 +68,7 @@ class Diagnostician {
   std::uint64_t thing_of(const LastCall& thread, const WaitedObject& object);
   [[nodiscard]] BlockedThread blocked(std::size_t index) const;
   [[nodiscard]] Finding finding(const GraphFinding& found) const;
+  void add_openings(const CallWait& wait, std::vector<Opening>& out) const;
   [[nodiscard]] std::vector<ComputingThread> computing() const;
   [[nodiscard]] std::vector<OtherWait> other_waits() const;
 
@@ -358,6 +359,24 @@ BlockedThread Diagnostician::blocked(std::size_t index) const {
   return out;
 }
 
+// Which descriptors these are; how the processes came to them is found later.
+void Diagnostician::add_openings(const CallWait& wait, std::vector<Opening>& out) const {
+  if (calls_.events_missing || calls_.calls_left_out || wait.state != CallWait::State::kFollowed) return;
+  for (const WaitEnd& end : wait.ends) {
+    const LastProcess& process = calls_.processes[end.process];
+    const auto known = std::any_of(out.begin(), out.end(), [&](const Opening& other) {
+      return other.process_id == process.id && other.fd == end.fd;
+    });
+    if (end.fd < 0 || known || out.size() == Finding::kMostOpenings) continue;
+    Opening& opening = out.emplace_back();
+    opening.process_id = process.id;
+    opening.pid = process.pid;
+    opening.process = process.program;
+    opening.fd = end.fd;
+    opening.object = end.object;
+  }
+}
+
 Finding Diagnostician::finding(const GraphFinding& found) const {
   Finding out;
   out.type = found.type;
@@ -370,6 +389,7 @@ Finding Diagnostician::finding(const GraphFinding& found) const {
     out.threads.push_back(blocked(i));
     out.waited_ns = std::min(out.waited_ns, out.threads.back().waited_ns);
   }
+  for (const std::size_t i : found.threads) add_openings(waits_[i], out.openings);
   if (found.signal) {
     const auto& wakers = waiters_[found.threads[0]].wakers;
     const bool known = !wakers.empty();
@@ -464,6 +484,22 @@ Result<Diagnosis> Diagnostician::run() {
   return out;
 }
 
+Result<void> find_openings(const store::Database& database, std::vector<Finding>& findings) {
+  const auto has_some = [](const Finding& finding) { return !finding.openings.empty(); };
+  if (std::none_of(findings.begin(), findings.end(), has_some)) return {};
+  auto search = OpeningSearch::open(database);
+  if (!search) return search.error();
+  for (Finding& finding : findings) {
+    for (Opening& opening : finding.openings) {
+      auto steps = search->steps_of(opening.process_id, opening.fd);
+      if (!steps) return steps.error();
+      opening.steps = std::move(*steps);
+    }
+    std::erase_if(finding.openings, [](const Opening& opening) { return opening.steps.empty(); });
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string_view verdict_name(Verdict verdict) {
@@ -484,7 +520,10 @@ Result<Diagnosis> diagnose(const store::Database& database, bool under_way) {
   if (!history) return history.error();
   auto look = read_look(database);
   if (!look) return look.error();
-  return Diagnostician(std::move(*calls), std::move(*history), std::move(*look)).run();
+  auto diagnosis = Diagnostician(std::move(*calls), std::move(*history), std::move(*look)).run();
+  if (!diagnosis) return diagnosis;
+  if (auto done = find_openings(database, diagnosis->findings); !done) return done.error();
+  return diagnosis;
 }
 
 }  // namespace uscope::analyzer

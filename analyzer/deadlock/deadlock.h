@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analyzer/deadlock/last_calls.h"
+#include "analyzer/deadlock/openings.h"
 #include "analyzer/deadlock/primitive.h"
 #include "analyzer/deadlock/wait_graph.h"
 #include "store/db/database.h"
@@ -77,6 +78,8 @@ struct Finding {
   std::string explanation;  // sentences; names in them may hold any byte
   std::vector<BlockedThread> threads;
   std::int64_t waited_ns = 0;  // the shortest of their waits
+  static constexpr std::size_t kMostOpenings = 8;
+  std::vector<Opening> openings;  // of descriptors that hold the threads up, where the trace has all calls
 };
 
 // Who waits for whom: every thread that waits, and what else could still wake it.

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "analyzer/deadlock/generated_code.h"
+#include "analyzer/deadlock/stack_lines.h"
 #include "analyzer/read/catalog.h"
 #include "analyzer/read/object_name.h"
 #include "analyzer/read/query.h"
@@ -27,7 +27,6 @@
 namespace uscope::analyzer {
 namespace {
 
-constexpr std::int64_t kMostFrames = 512;
 constexpr std::int64_t kDescriptorSource = 2;     // event_string.source
 constexpr std::int64_t kDeadlock = -35;           // EDEADLK
 constexpr std::int64_t kDeathSlack = 10'000'000;  // a thread's last wakes come shortly before its end is recorded
@@ -60,14 +59,14 @@ struct ThreadRow {
 
 class Reader {
  public:
-  Reader(const Catalog& catalog, store::Statement calls, store::Statement waits, store::Statement frames,
+  Reader(const Catalog& catalog, store::Statement calls, store::Statement waits, StackLineReader stacks,
          store::Statement texts)
       : catalog_(catalog),
         waits_seen_ns_(catalog.meta_number("waits_seen_ns").value_or(std::numeric_limits<std::int64_t>::max())),
         hung_until_ns_(catalog.meta_number("hung_until_ns").value_or(std::numeric_limits<std::int64_t>::max())),
         calls_(std::move(calls)),
         waits_(std::move(waits)),
-        frames_(std::move(frames)),
+        stacks_(std::move(stacks)),
         texts_(std::move(texts)) {}
 
   static Result<Reader> prepare(const store::Database& database, const Catalog& catalog);
@@ -81,7 +80,6 @@ class Reader {
  private:
   Result<std::vector<Call>> last_two(ThreadRowId thread_id);
   Result<std::optional<std::int64_t>> read_wait(EventRowId event_id, LastCall& into);
-  Result<StackLines> stack(std::optional<StackRowId> id);
   Result<CallObject> object_of(const Call& call);
   Result<void> stand(const std::vector<Call>& calls, const LastProcess& process, LastCall& thread);
   Result<void> refused(const std::vector<Call>& calls, LastCall& thread);
@@ -94,9 +92,8 @@ class Reader {
   std::int64_t hung_until_ns_;  // what came later came of the signal that ended a command which hung
   store::Statement calls_;
   store::Statement waits_;
-  store::Statement frames_;
+  StackLineReader stacks_;
   store::Statement texts_;
-  std::map<StackRowId, StackLines> stacks_;
   std::map<ProcessRowId, std::int64_t> killed_from_;  // when the first of its threads was killed in a call
 };
 
@@ -111,15 +108,12 @@ Result<Reader> Reader::prepare(const store::Database& database, const Catalog& c
       "SELECT address, op, expected, timeout_ns, key, words, words_from, words_at_stop, words_at_stop_from, asleep, "
       "strangers, futexes, handlers, open_to_others FROM futex_wait WHERE event_id = ?1");
   if (!waits) return waits.error();
-  auto frames = database.prepare(
-      "SELECT frame.function, module.path, module.class, frame.file, frame.line FROM stack_frame "
-      "JOIN frame ON frame.id = frame_id JOIN module ON module.id = module_id "
-      "WHERE stack_id = ?1 AND space = 'user' ORDER BY position, inline_depth LIMIT ?2");
-  if (!frames) return frames.error();
+  auto stacks = StackLineReader::create(database);
+  if (!stacks) return stacks.error();
   auto texts = database.prepare(
       "SELECT arg, value, late, source FROM event_string JOIN string ON string.id = string_id WHERE event_id = ?1");
   if (!texts) return texts.error();
-  return Reader(catalog, std::move(*calls), std::move(*waits), std::move(*frames), std::move(*texts));
+  return Reader(catalog, std::move(*calls), std::move(*waits), std::move(*stacks), std::move(*texts));
 }
 
 void Reader::add_processes(LastCalls& out) const {
@@ -207,21 +201,6 @@ Result<std::optional<std::int64_t>> Reader::read_wait(EventRowId event_id, LastC
   });
   if (!done) return done.error();
   return asleep;
-}
-
-Result<StackLines> Reader::stack(std::optional<StackRowId> id) {
-  if (!id) return StackLines{};
-  if (const auto known = stacks_.find(*id); known != stacks_.end()) return known->second;
-  StackLines lines;
-  frames_.bind(1, *id);
-  frames_.bind(2, kMostFrames);
-  auto done = each(frames_, [&](const SqlRow& row) {
-    lines.push_back(
-        {text(row, 0), std::string(base_name(row.text(1))), row.text(2) == "app", text(row, 3), row.integer(4)});
-  });
-  if (!done) return done.error();
-  mark_generated_code(lines);
-  return stacks_.emplace(*id, std::move(lines)).first->second;
 }
 
 Result<CallObject> Reader::object_of(const Call& call) {
@@ -313,7 +292,7 @@ Result<void> Reader::stand(const std::vector<Call>& calls, const LastProcess& pr
   thread.attached = call.how == "attached";
   thread.killed = killed;
   thread.known_layout = call.abi == "x86_64";
-  auto lines = stack(call.stack_id);
+  auto lines = stacks_.lines(call.stack_id);
   if (!lines) return lines.error();
   thread.stack = std::move(*lines);
   auto asleep = read_wait(call.id, thread);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "analyzer/deadlock/look.h"
 
+#include <algorithm>
+
 #include "analyzer/read/query.h"
 
 namespace uscope::analyzer {
@@ -97,6 +99,18 @@ Result<void> read_limits(const store::Database& database, Look& out) {
                   [&](const SqlRow& row) { out.limits_sockets = row.integer(0) != 0; });
 }
 
+// By asynchronous input and output, or by a control group (version 1); what drivers are asked for, their descriptors
+// tell.
+Result<void> read_kernel_signals(const store::Database& database, Look& out) {
+  const bool eventfds = std::any_of(out.resources.begin(), out.resources.end(),
+                                    [](const Resource& held) { return held.type == "eventfd"; });
+  if (!eventfds) return {};
+  return each_row(database,
+                  "SELECT EXISTS (SELECT 1 FROM event JOIN kind ON kind.id = kind_id WHERE kind.class = 'syscall' AND "
+                  "kind.name = 'io_setup') OR EXISTS (SELECT 1 FROM string WHERE value LIKE '%cgroup.event_control')",
+                  [&](const SqlRow& row) { out.kernel_signals = row.integer(0) != 0; });
+}
+
 // Not those of faults, nor libc's own. A handler of SIGALRM (14) goes with a timer.
 Result<void> read_signals(const store::Database& database, Look& out) {
   return each_row(
@@ -124,6 +138,7 @@ Result<Look> read_look(const store::Database& database) {
   if (out.threads.empty()) return out;
   if (auto done = read_signals(database, out); !done) return done.error();
   if (auto done = read_limits(database, out); !done) return done.error();
+  if (auto done = read_kernel_signals(database, out); !done) return done.error();
   auto done = each_row(database, "SELECT process_id, what FROM look_trouble", [&](const SqlRow& row) {
     out.troubles.push_back({maybe_id<ProcessRowId>(row, 0).value_or(ProcessRowId()), text(row, 1)});
   });

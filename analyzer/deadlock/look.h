@@ -98,6 +98,7 @@ struct Look {
   std::set<ProcessRowId> ask_for_handlers;
   std::set<ProcessRowId> ask_for_timers;
   bool limits_sockets = false;  // some process has asked for a time limit of a socket
+  bool kernel_signals = false;  // some process may have asked that the kernel signals an eventfd
 };
 
 [[nodiscard]] Result<Look> read_look(const store::Database& database);

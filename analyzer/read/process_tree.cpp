@@ -20,11 +20,11 @@ ProcessNode make_node(const Catalog& catalog, const Process& process) {
   const Process* parent = catalog.processes.find(process.parent_id);
   if (parent) node.parent_pid = parent->pid;
   node.parent_missing = process.parent_id && !parent;
-  if (const Image* image = catalog.last_image(process)) node.name = image->name;
   if (const Image* image = catalog.inherited_image(process)) {
     node.inherited_path = image->path;
-    node.inherited_name = image->name;
+    node.inherited_name = node.name = image->name;
   }
+  if (!process.images.empty()) node.name = catalog.last_image(process)->name;
   for (const ImageRowId id : process.images) {
     const Image& image = *catalog.images.find(id);
     node.images.push_back({image.id, catalog.since_start(image.ts_ns), image.path, image.argv, image.name});

@@ -26,7 +26,7 @@ StackReader::~StackReader() = default;
 
 Result<StackReader> StackReader::create(const store::Database& database) {
   auto query = database.prepare(
-      "SELECT sf.position, sf.inline_depth, sf.space = 'kernel', f.inlined, m.path, f.function, "
+      "SELECT sf.position, sf.inline_depth, sf.space = 'kernel', f.inlined, m.class IS 'app', m.path, f.function, "
       "f.function_offset, f.rel_pc, f.file, f.line FROM stack_frame sf "
       "JOIN frame f ON f.id = sf.frame_id LEFT JOIN module m ON m.id = f.module_id "
       "WHERE sf.stack_id = ?1 ORDER BY sf.position, sf.inline_depth");
@@ -41,8 +41,8 @@ Result<const std::vector<StackFrame>*> StackReader::frames(StackRowId stack_id) 
   std::vector<StackFrame> frames;
   state_->query.bind(1, stack_id);
   auto done = each(state_->query, [&](const SqlRow& row) {
-    frames.push_back({row.integer(0), row.integer(1), row.integer(2) != 0, row.integer(3) != 0, text(row, 4),
-                      text(row, 5), row.integer(6), row.integer(7), text(row, 8), row.integer(9)});
+    frames.push_back({row.integer(0), row.integer(1), row.integer(2) != 0, row.integer(3) != 0, row.integer(4) != 0,
+                      text(row, 5), text(row, 6), row.integer(7), row.integer(8), text(row, 9), row.integer(10)});
   });
   if (!done) return done.error();
   return &state_->cache.emplace(stack_id, std::move(frames)).first->second;

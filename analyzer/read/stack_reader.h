@@ -18,6 +18,7 @@ struct StackFrame {
   std::int64_t inline_depth = 0;
   bool kernel = false;
   bool inlined = false;
+  bool app = false;    // its module is the application's
   std::string module;  // path
   std::string function;
   std::int64_t function_offset = 0;

@@ -21,9 +21,13 @@ std::string_view standing_name(analyzer::Standing standing) {
   }
 }
 
-ordered_json thread_json(const analyzer::BlockedThread& thread) {
+ordered_json stack_json(const analyzer::StackLines& lines) {
   ordered_json stack = ordered_json::array();
-  for (const auto& line : thread.stack) stack.push_back(json_value(line.function));
+  for (const auto& line : lines) stack.push_back(json_value(line.function));
+  return stack;
+}
+
+ordered_json thread_json(const analyzer::BlockedThread& thread) {
   const analyzer::StackLine* frame = analyzer::application_frame(thread.stack);
   return {{"pid", thread.pid},
           {"tid", thread.tid},
@@ -40,12 +44,32 @@ ordered_json thread_json(const analyzer::BlockedThread& thread) {
           {"state", standing_name(thread.standing)},
           {"held_by", thread.held_by},
           {"function", frame ? json_value(frame->function) : ordered_json()},
-          {"stack", stack}};
+          {"stack", stack_json(thread.stack)}};
 }
 
 ordered_json threads_json(const std::vector<analyzer::BlockedThread>& threads) {
   ordered_json list = ordered_json::array();
   for (const auto& thread : threads) list.push_back(thread_json(thread));
+  return list;
+}
+
+ordered_json openings_json(const std::vector<analyzer::Opening>& openings) {
+  ordered_json list = ordered_json::array();
+  for (const auto& opening : openings) {
+    ordered_json steps = ordered_json::array();
+    for (const auto& step : opening.steps)
+      steps.push_back({{"call", json_value(step.call)},
+                       {"pid", step.pid},
+                       {"tid", step.tid},
+                       {"descriptor", step.fd >= 0 ? ordered_json(step.fd) : ordered_json()},
+                       {"ts_ns", step.ts_ns},
+                       {"stack", stack_json(step.stack)}});
+    list.push_back({{"pid", opening.pid},
+                    {"process", opening.process.empty() ? ordered_json() : json_value(opening.process)},
+                    {"descriptor", opening.fd},
+                    {"object", json_value(opening.object)},
+                    {"steps", steps}});
+  }
   return list;
 }
 
@@ -94,7 +118,8 @@ std::string deadlock_json(const analyzer::Diagnosis& diagnosis) {
                         {"verdict", analyzer::verdict_name(finding.verdict)},
                         {"explanation", json_value(finding.explanation)},
                         {"waited_ns", finding.waited_ns},
-                        {"threads", threads_json(finding.threads)}});
+                        {"threads", threads_json(finding.threads)},
+                        {"openings", openings_json(finding.openings)}});
   ordered_json edges = ordered_json::array();
   for (const auto& edge : diagnosis.edges)
     edges.push_back(

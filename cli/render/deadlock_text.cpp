@@ -24,6 +24,7 @@ constexpr std::size_t kThreads = 16;  // threads of one finding shown with their
 constexpr std::size_t kBlocked = 10;  // other threads, one line each
 constexpr std::size_t kOthers = 8;    // lines of threads in other calls
 constexpr std::size_t kListed = 4;    // threads in one of these lines
+constexpr std::size_t kOpenings = 4;  // descriptors of one finding whose origin is told
 
 template <typename Thread>
 std::string waited(const Thread& thread) {
@@ -101,6 +102,32 @@ std::string heading_cell(const char* heading) {
   return padded;
 }
 
+// "pipe2 in make_pipe: thread 12 of process 12".
+std::string step_text(const analyzer::OpeningStep& step) {
+  std::string text = step.call;
+  if (step.fd >= 0) text += fmt::format(" (as descriptor {})", step.fd);
+  if (const StackLine* line = analyzer::application_frame(step.stack)) text += " in " + printable(line->function);
+  return text + (step.tid == step.pid ? fmt::format(": process {}", step.pid)
+                                      : fmt::format(": thread {} of process {}", step.tid, step.pid));
+}
+
+std::string openings(const analyzer::Finding& finding, std::size_t width) {
+  std::string out;
+  std::size_t shown = 0;
+  for (const analyzer::Opening& opening : finding.openings) {
+    if (shown++ == kOpenings) {
+      return out +
+             fmt::format("    and {} more descriptors (--format json has all)\n", finding.openings.size() - kOpenings);
+    }
+    out += line_of(4,
+                   fmt::format("descriptor {}<{}> of {} (pid {}) comes from:", opening.fd, printable(opening.object),
+                               opening.process.empty() ? "process" : printable(opening.process), opening.pid),
+                   width);
+    for (const analyzer::OpeningStep& step : opening.steps) out += line_of(6, step_text(step), width);
+  }
+  return out;
+}
+
 std::string finding_text(const analyzer::Finding& finding, std::size_t width) {
   const bool deadlock = finding.verdict == analyzer::Verdict::kDeadlock;
   std::string out =
@@ -120,7 +147,7 @@ std::string finding_text(const analyzer::Finding& finding, std::size_t width) {
       i = same - 1;
     }
   }
-  return out + "\n";
+  return out + openings(finding, width) + "\n";
 }
 
 std::string blocked_line(const BlockedThread& thread, std::size_t width) {

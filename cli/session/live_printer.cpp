@@ -17,6 +17,7 @@
 #include "syscalls/signal_names.h"
 #include "syscalls/syscall_table.h"
 #include "trace/content.h"
+#include "trace/how.h"
 #include "trace/names.h"
 #include "trace/raw_record.h"
 #include "trace/record_type.h"
@@ -32,17 +33,13 @@ constexpr std::size_t kMostImages = 16;               // of one task, that wait 
 constexpr std::size_t kMostNested = 256;              // functions and calls of one task that strings are kept of
 constexpr std::size_t kFewTasks = 1024;               // not worth looking for those that have ended
 
-bool is_unfinished(const usc_event& event) {
-  return event.how == USC_HOW_OPEN || event.how == USC_HOW_ATTACHED;
-}
-
 // The row that store::EventWriter makes of this event, and analyzer::for_each_event reads.
 analyzer::EventRow row_of(const trace::Event& event, const tracer::TaskInfo& task, std::uint64_t start_ns,
                           const trace::KindTable& kinds) {
   analyzer::EventRow row;
   row.ts_ns = static_cast<std::int64_t>(event.entry_ns - start_ns);
   const bool returned = event.how == USC_HOW_RETURNED;
-  const bool attached = (event.flags & USC_EVENT_ATTACHED) != 0 && (returned || is_unfinished(event));
+  const bool attached = (event.flags & USC_EVENT_ATTACHED) != 0 && (returned || trace::is_unfinished(event.how));
   row.how = trace::how_name(attached ? std::uint8_t{USC_HOW_ATTACHED} : event.how);
   row.pid = task.pid;
   row.tid = task.tid;
@@ -171,7 +168,7 @@ void LivePrinter::on_open_call(const usc_event& event) {
 }
 
 void LivePrinter::on_event(const usc_event& event, const tracer::TaskInfo& /*task*/) {
-  if (is_unfinished(event)) return on_open_call(event);
+  if (trace::is_unfinished(event.how)) return on_open_call(event);
   waiting_.emplace_back(event);
 }
 
@@ -186,7 +183,7 @@ void LivePrinter::on_signal(const usc_signal& signal) {
 void LivePrinter::on_hit(const usc_hit& hit) {
   const trace::Event event = trace::event_of_hit(hit);
   const EventKey key{trace::TaskId(event.head.task), event.entry_ns, event.source};
-  if (is_unfinished(event)) {
+  if (trace::is_unfinished(event.how)) {
     open_hits_.insert_or_assign(key, event);
     return;
   }

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "trace/hit.h"
+#include "trace/how.h"
 #include "trace/loss_class.h"
 #include "trace/raw_record.h"
 #include "trace/record_type.h"
@@ -17,10 +18,6 @@ namespace {
 constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 constexpr std::size_t kMostIntervals = 4096;  // that records may come for at once
 constexpr std::uint32_t kMostProcessors = 8192;
-
-bool is_unfinished(const trace::Event& event) {
-  return event.how == USC_HOW_OPEN || event.how == USC_HOW_ATTACHED;
-}
 
 usc_event event_of_logged(const usc_logged& logged) {
   usc_event event{};
@@ -138,7 +135,7 @@ Result<void> IntervalStore::take(const usc_record& record) {
 
 Result<void> IntervalStore::take_event(const trace::Event& event) {
   Task& task = tasks_[trace::TaskId(event.head.task)];
-  if (is_unfinished(event)) {
+  if (trace::is_unfinished(event.how)) {
     if (event.entry_ns <= task.done_ns) return {};  // its return came first
     if (!task.open.empty() && task.open.front().entry_ns != event.entry_ns) task.open.clear();
     task.open.push_back(event);

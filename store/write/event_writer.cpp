@@ -17,14 +17,11 @@
 #include "syscalls/signal_names.h"
 #include "syscalls/syscall_table.h"
 #include "trace/hit.h"
+#include "trace/how.h"
 #include "trace/names.h"
 
 namespace uscope::store {
 namespace {
-
-bool is_unfinished(const usc_event& event) {
-  return event.how == USC_HOW_OPEN || event.how == USC_HOW_ATTACHED;
-}
 
 constexpr std::size_t kMostKinds = 2048;  // but for probes; Linux has fewer than 500 calls in each ABI
 constexpr std::size_t kMostUndefined = std::size_t{1} << 17;
@@ -78,7 +75,7 @@ Result<void> EventWriter::write(const trace::OrderedCall& call) {
   bool finished = false;
   for (const trace::OrderedEvent& event : call.events) {
     attached = attached || (event.flags & USC_EVENT_ATTACHED) != 0;
-    if (!is_unfinished(event)) {
+    if (!trace::is_unfinished(event.how)) {
       finished = true;
       continue;
     }
@@ -87,7 +84,7 @@ Result<void> EventWriter::write(const trace::OrderedCall& call) {
     if (!unfinished || event.head.time >= unfinished->head.time) unfinished = &event;
   }
   for (const trace::OrderedEvent& event : call.events) {
-    if (is_unfinished(event) && (finished || &event != unfinished)) continue;
+    if (trace::is_unfinished(event.how) && (finished || &event != unfinished)) continue;
     trace::OrderedEvent whole = event;
     // One that was killed in a call that it was attached in has a stack from the attachment only.
     if (whole.stack == 0 && unfinished) whole.stack = unfinished->stack;
@@ -127,7 +124,8 @@ Result<EventWriter::Written> EventWriter::write_event(const trace::OrderedEvent&
     duration_left_ -= duration;
   }
   // A call that was attached to and returned stays `attached`: its duration is known from the attachment on only.
-  const std::uint8_t how = attached && (returned || is_unfinished(event)) ? std::uint8_t{USC_HOW_ATTACHED} : event.how;
+  const std::uint8_t how =
+      attached && (returned || trace::is_unfinished(event.how)) ? std::uint8_t{USC_HOW_ATTACHED} : event.how;
   const trace::ImageId image = image_of(event, task);
   last_ns_ = std::max<std::uint64_t>({last_ns_, event.entry_ns, event.head.time});
 
@@ -151,7 +149,7 @@ Result<EventWriter::Written> EventWriter::write_event(const trace::OrderedEvent&
   if (returned) cell.latency.add(duration);
   cell.errors += failed;
   cell.total_ns += returned ? duration : 0;
-  cell.open += is_unfinished(event);
+  cell.open += trace::is_unfinished(event.how);
   const bool transfers = traits.counts_bytes && has_result && event.result > 0;
   const Written written{.id = id,
                         .stack = stack,
@@ -175,7 +173,7 @@ Result<EventWriter::Written> EventWriter::write_event(const trace::OrderedEvent&
                .trigger = trigger,
                .duration = returned ? std::optional(duration) : std::nullopt,
                .error = failed ? -event.result : 0,
-               .open = is_unfinished(event),
+               .open = trace::is_unfinished(event.how),
                .waits = traits.waits,
                .is_call = traits.is_call});
   return written;

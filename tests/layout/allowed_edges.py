@@ -56,7 +56,7 @@ ALLOWED = {
     "tracer/process": "include/uscope support symbolizer/elf trace",
     "tracer/recorder": (
         "include/uscope support support/process symbolizer/reader trace tracer/backend tracer/collect tracer/files "
-        "tracer/futex tracer/host tracer/probes tracer/process tracer/scouts tracer/walk"),
+        "tracer/futex tracer/host tracer/probes tracer/process tracer/scouts tracer/waits tracer/walk"),
     "tracer/scouts": "support support/process symbolizer/elf tracer/process",
     "tracer/signals": "include/uscope support trace tracer/model",
     "tracer/targets": (

@@ -122,6 +122,7 @@ void Collector::on_record(const usc_record& record) {
 void Collector::on_event(const usc_event& event) {
   events_++;
   futexes_.observe(event);
+  if (open_calls_ != nullptr) open_calls_->observe(event);
   if (observer_ != nullptr) observer_->on_event(event, tasks_.find(trace::TaskId(event.head.task)));
 }
 
@@ -287,6 +288,7 @@ void Collector::write_jit_news() {
 Result<std::uint64_t> Collector::write_open_calls(std::uint64_t before_ns) {
   Result<std::uint64_t> tasks = backend_.list_open_calls(before_ns, [this](const usc_record& record) {
     futexes_.observe(trace::record_as<usc_event>(record));
+    if (open_calls_ != nullptr) open_calls_->observe(trace::record_as<usc_event>(record));
     if (observer_ != nullptr) observer_->on_open_call(trace::record_as<usc_event>(record));
     record_error(sink_.append_own(trace::record_as<usc_event>(record)));
   });

@@ -19,6 +19,7 @@
 #include "tracer/collect/figures.h"
 #include "tracer/collect/loss_recorder.h"
 #include "tracer/collect/observer.h"
+#include "tracer/collect/open_calls.h"
 #include "tracer/collect/unknown_mappings.h"
 #include "tracer/files/file_table.h"
 #include "tracer/files/row_build_queue.h"
@@ -67,6 +68,8 @@ class Collector {
   // The command that is about to be started, and that it has been.
   void set_command(int pid);
   void command_started() { jit_names_.command_started(); }
+  // `calls` sees each event from now on; it must outlive this object.
+  void keep_open_calls(OpenCalls& calls) { open_calls_ = &calls; }
   // Decides what becomes of strings; to be called before the first round.
   void set_string_filter(trace::StringFilter filter) { strings_ = std::move(filter); }
   // Nothing more will be seen; once the rings are empty.
@@ -116,6 +119,7 @@ class Collector {
   WalkTables rows_;
   trace::RecordSink& sink_;
   RecordObserver* observer_;
+  OpenCalls* open_calls_ = nullptr;
   Scouts* scouts_;
   trace::StringFilter strings_;
   MappingTimeline mappings_;

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "support/clock.h"
+#include "trace/how.h"
 #include "tracer/process/outsiders.h"
 #include "tracer/process/process_list.h"
 #include "tracer/process/shared_mappings.h"
@@ -64,10 +65,6 @@ std::vector<char> read_words(std::uint32_t tid, FutexQuestion::Depth depth, usc_
   futex.words_from = from;
   futex.bytes = static_cast<__u16>(words.size());
   return words;
-}
-
-bool is_unfinished(const usc_event& event) {
-  return event.how == USC_HOW_OPEN || event.how == USC_HOW_ATTACHED;
 }
 
 constexpr std::uint32_t kPlaceOfProcess =
@@ -246,7 +243,7 @@ void FutexWatch::observe(const usc_event& event) {
   __u64 args[6];
   std::memcpy(static_cast<void*>(args), &event.args, sizeof(args));
   if (usc_futex_describe(&call, event.abi, event.kind, args) == 0 || (call.flags & USC_FUTEX_WAKE) != 0) return;
-  if (is_unfinished(event)) {
+  if (trace::is_unfinished(event.how)) {
     Wait wait{.task = trace::TaskId(event.head.task),
               .entry_ns = event.entry_ns,
               .nr = event.kind,
@@ -258,17 +255,6 @@ void FutexWatch::observe(const usc_event& event) {
   }
   const auto at = waits_.find(trace::TaskId(event.head.task));
   if (at != waits_.end() && at->second.entry_ns == event.entry_ns) waits_.erase(at);
-}
-
-WaitSet FutexWatch::waits_before(std::uint64_t before_ns) const {
-  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
-  WaitSet set;
-  for (const auto& [task, wait] : waits_) {
-    if (wait.entry_ns >= before_ns) continue;
-    set.count++;
-    set.mark += (wait.entry_ns ^ std::uint64_t{task.value()} << 40U) * kOdd;
-  }
-  return set;
 }
 
 Result<void> FutexWatch::scan_new() {

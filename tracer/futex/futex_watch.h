@@ -22,11 +22,6 @@
 
 namespace uscope::tracer {
 
-struct WaitSet {
-  std::uint64_t count = 0;
-  std::uint64_t mark = 0;  // equal if two sets are equal
-};
-
 // One wait, as passed to the scout that examines it.
 struct FutexQuestion {
   // How much memory around the address is read: less, if a larger read did not answer.
@@ -72,8 +67,6 @@ class FutexWatch {
     all_asked_ = false;
   }
 
-  // The waits that were entered before `before_ns`.
-  [[nodiscard]] WaitSet waits_before(std::uint64_t before_ns) const;
   [[nodiscard]] std::size_t waits() const { return waits_.size(); }
 
  private:

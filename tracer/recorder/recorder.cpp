@@ -265,6 +265,7 @@ Result<void> Recording::prepare() {
   files_ = std::make_unique<FileTable>(*backend_, *maker_, options_.modules, scouts_.get());
   collector_ = std::make_unique<Collector>(*backend_, *files_, *maker_, *sink_, config_, hooks_.observer,
                                            hooks_.compare_observer, scouts_.get());
+  if (options_.stall_ns != 0) collector_->keep_open_calls(stalls_.calls());
   collector_->set_string_filter(trace::StringFilter(Redactor(options_.redact), config_.string_bytes != 0));
   for (const auto& [key, value] : options_.meta)
     if (auto done = sink_->append_meta(key, value); !done) return done;
@@ -385,10 +386,10 @@ Result<bool> Recording::each_second(std::uint64_t now) {
   const auto tasks = collector_->write_open_calls(now - std::min(now, kOpenAfterNs));
   if (!tasks) return tasks.error();
   if (auto done = collector_->futexes().scan_new(); !done) return done.error();
+  if (auto done = stalls_.check(collector_->futexes(), collector_->waits(), now, *tasks); !done) return done.error();
   if (auto done = look_when_quiet(); !done) return done.error();
   if (auto done = collector_->write_losses(); !done) return done.error();
   if (auto done = sink_->flush(); !done) return done.error();
-  if (auto done = stalls_.check(collector_->futexes(), now, *tasks); !done) return done.error();
   return *tasks == 0;
 }
 
@@ -428,7 +429,7 @@ Result<void> Recording::loop() {
     const std::uint64_t now = monotonic_ns();
     on_signals();
     check_limits(now);
-    const auto stalled = stalls_.work(collector_->futexes(), *sink_, now);
+    const auto stalled = stalls_.work(collector_->futexes(), collector_->waits(), *sink_, now);
     if (!stalled) return stalled.error();
     if (*stalled) stop(StopReason::kStalled);
     if (executing_)

@@ -5,8 +5,12 @@
 
 namespace uscope::tracer {
 
-Result<bool> StallWatch::work(FutexWatch& futexes, trace::RecordSink& sink, std::uint64_t now_ns) {
-  if (state_ == State::kLooking && !futexes.is_scanning()) {
+Result<bool> StallWatch::work(const FutexWatch& futexes, const WaitWatch& waits, trace::RecordSink& sink,
+                              std::uint64_t now_ns) {
+  if (state_ == State::kLooking && !futexes.is_scanning() && !waits.is_looking()) {
+    state_ = State::kSettling;
+    rounds_ = 0;
+  } else if (state_ == State::kSettling && ++rounds_ >= kRoundsToSettle) {
     if (auto done = sink.flush(); !done) return done.error();
     state_ = State::kChecking;
     check_->begin();
@@ -20,15 +24,17 @@ Result<bool> StallWatch::work(FutexWatch& futexes, trace::RecordSink& sink, std:
   return false;
 }
 
-Result<void> StallWatch::check(FutexWatch& futexes, std::uint64_t now_ns, std::uint64_t threads) {
-  if (check_ == nullptr || state_ != State::kIdle) return {};
-  const WaitSet waits = futexes.waits_before(now_ns - std::min(now_ns, stall_ns_));
+Result<void> StallWatch::check(FutexWatch& futexes, WaitWatch& waits, std::uint64_t now_ns, std::uint64_t threads) {
+  // A look that is under way may be the one of the attachment.
+  if (check_ == nullptr || state_ != State::kIdle || waits.is_looking()) return {};
+  const OpenCalls::Set open = calls_.begun_before(now_ns - std::min(now_ns, stall_ns_));
   // If every thread waits, there is no reason to rest.
-  if (now_ns < rest_until_ns_ && waits.count < threads) return {};
+  if (now_ns < rest_until_ns_ && open.count < threads) return {};
   // A thread that has ended may be the one that would have woken another.
-  const std::uint64_t asked = waits.mark + threads;
-  if (waits.count == 0 || asked == asked_) return {};
+  const std::uint64_t asked = open.mark + threads;
+  if (open.count == 0 || asked == asked_) return {};
   if (auto done = futexes.scan_all(); !done) return done;
+  if (auto done = waits.begin(); !done) return done;
   asked_ = asked;
   began_ns_ = now_ns;
   state_ = State::kLooking;

@@ -264,6 +264,10 @@ CallWaits waits_of(const CallFound& call, const ReadMemory& read) {
       waits.timed = timed_if(a[4] != 0);
       waits.on_queue = true;
       break;
+    case __NR_io_getevents:
+    case __NR_io_pgetevents:
+      waits.timed = timed_if(a[4] != 0);
+      break;
     case __NR_futex:
       waits.timed = timed_if(a[3] != 0);
       break;

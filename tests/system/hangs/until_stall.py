@@ -61,6 +61,24 @@ class UntilStall(TraceCase):
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("STALL ", done.stderr)
 
+    def test_a_child_that_fills_a_pipe(self):
+        """No futex is waited for."""
+        child = "import os; os.write(1, b'x' * 1000000)"
+        done = self.record("--until-stall", "1s", "--", sys.executable, "-c",
+                           f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {child!r}], stdout=subprocess.PIPE).wait()")
+        self.let_go()
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("DEADLOCK  2 threads wait for each other", done.stderr)
+        self.assertIn("the read end of pipe:[", done.stderr)
+
+    def test_a_pipeline_that_waits_for_input_is_traced_on(self):
+        pipeline = subprocess.Popen(["sh", "-c", "cat | grep x | cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        self.addCleanup(pipeline.communicate)
+        time.sleep(0.5 * SLOWNESS)
+        done = self.record("--until-stall", "1s", "--duration", "4s", "--pid", str(pipeline.pid))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("wait for each other", done.stderr)
+
     def test_a_thousand_threads_are_all_in_the_trace(self):
         """More calls under way than one buffer of the kernel's list holds. The first look comes while they are younger than asked for, the
         next one as soon as all of them are old enough."""

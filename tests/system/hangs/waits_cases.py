@@ -83,7 +83,7 @@ CASES = [
     # Whoever knows its name may open the other end.
     Case("ends", "fifo_one_end", ("none", "undecided"), (), ("main",), says=("lonely.fifo",),
          attached_says=("openat",)),
-    either("ends", "event", "main"),
+    either("ends", "event", "main", attached=("undecided",), attached_says=("whether the kernel signals",)),
     either("ends", "queue", "main", missed="who has the queue open is not looked up"),
     either("ends", "connect_full", "main", "caller", missed="which listener a connecting socket waits for is not known"),
     hang("between", "flock_parent", "main", "needy"),

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,19 +38,22 @@ inline std::string read_file(const std::filesystem::path& path) {
 inline Finished run_command(const std::filesystem::path& folder, const std::vector<std::string>& words) {
   const auto out = folder / ".stdout";
   const auto err = folder / ".stderr";
-  const pid_t child = fork();
-  if (child == 0) {
-    std::vector<char*> argv;
-    for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
-    argv.push_back(nullptr);
-    const int to = open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    const int error = open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    const int from = open("/dev/null", O_RDONLY);
-    if (dup2(from, 0) < 0 || dup2(to, 1) < 0 || dup2(error, 2) < 0 || chdir(folder.c_str()) != 0) _exit(126);
-    setenv("TZ", "UTC0", 1);
-    execvp(argv[0], argv.data());
-    _exit(127);
-  }
+  std::vector<char*> argv;
+  for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  setenv("TZ", "UTC0", 1);
+  // No fork: it would copy the page tables of AddressSanitizer's memory each time.
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  constexpr int kAnew = O_WRONLY | O_CREAT | O_TRUNC;
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 1, out.c_str(), kAnew, 0600);
+  posix_spawn_file_actions_addopen(&actions, 2, err.c_str(), kAnew, 0600);
+  posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
+  pid_t child = -1;
+  const int failed = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed != 0) return {-1, "", words[0] + " could not be started"};
   int status = 0;
   waitpid(child, &status, 0);
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_file(out), read_file(err)};

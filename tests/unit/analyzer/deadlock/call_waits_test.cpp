@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Hangs through pipes, sockets, children and file locks, and healthy programs that wait in the same calls.
+#include <fmt/core.h>
+
 #include "tests/unit/analyzer/deadlock/diagnosis_test.h"
 #include "tests/unit/analyzer/looked_store.h"
 
@@ -254,6 +256,102 @@ TEST_F(CallWaits, HealthyServicesAreNotAccused) {
   MadeLook ran;
   ran.in_call(1, "read", 3, 0, "0", "asleep", 0).waits(1, 3, "read").pipe(77, 1, 3, 1, 4);
   expect_no_finding(processes_in({"read"}), ran);
+}
+
+// Through a dup in the parent, a fork, and a dup2 in the child; the number was another descriptor's before.
+TEST_F(CallWaits, WhereADescriptorComesFrom) {
+  MadeLook look;
+  look.child(1, 200).on(2, "write", 9, "write").pipe(77, 1, 3, 2, 9).pipe(78, 2, 5, 1, 8);
+  HungTrace trace = processes_in({"wait4", "write"});
+  const auto calls = [](const std::string& more) {
+    std::string sql =
+        "INSERT INTO kind SELECT 90, 'pipe2', 'syscall', 'x86_64', 293 UNION SELECT 91, 'dup', 'syscall', 'x86_64', 32 "
+        "UNION SELECT 92, 'clone', 'syscall', 'x86_64', 56 UNION SELECT 93, 'close', 'syscall', 'x86_64', 3 "
+        "UNION SELECT 94, 'recvmsg', 'syscall', 'x86_64', 47;"
+        "UPDATE process SET start_ns = 1005 WHERE pid = 200; UPDATE process SET start_ns = 1 WHERE pid = 100;"
+        "INSERT INTO content VALUES(90, x'0300000004000000');";
+    int id = 900;
+    const auto add = [&](int ts, int thread, int kind, int result, int a0) {
+      sql += fmt::format("INSERT INTO event VALUES({}, {}, 10, 'returned', {}, {}, {}, {}, NULL, {}, 0, 0, 0, 0, 0);",
+                         id++, ts, thread, thread, kind, result, a0);
+    };
+    add(900, 1, 91, 3, 1);     // 900: another descriptor 3
+    add(920, 1, 93, 0, 3);     // closed
+    add(940, 1, 90, 0, 4096);  // 902: the pipe
+    sql += "INSERT INTO event_content VALUES(902, 0, 0, 1, 90, 0, 0);";
+    add(1000, 1, 92, 200, 0);  // the fork
+    return sql + more;
+  };
+  trace.more_sql = calls("");
+  const auto openings = [&] {
+    const Diagnosis diagnosis = look_at(trace, look);
+    EXPECT_EQ(diagnosis.findings.size(), 1U) << diagnosis.reason;
+    std::vector<std::string> told;
+    if (diagnosis.findings.empty()) return told;
+    for (const auto& opening : diagnosis.findings[0].openings) {
+      std::string text = fmt::format("{} of {}:", opening.fd, opening.pid);
+      for (const auto& step : opening.steps) text += fmt::format(" {} {} {}", step.call, step.pid, step.fd);
+      told.push_back(text);
+    }
+    return told;
+  };
+  EXPECT_EQ(openings(), std::vector<std::string>{"3 of 100: pipe2 100 3"});
+  // One that was closed since, and one that may have come in a message, are others.
+  trace.more_sql = calls("INSERT INTO event VALUES(950, 960, 10, 'returned', 1, 1, 93, 0, NULL, 3, 0, 0, 0, 0, 0);");
+  EXPECT_EQ(openings(), std::vector<std::string>{});
+  trace.more_sql = calls("INSERT INTO event VALUES(950, 960, 10, 'returned', 1, 1, 94, 0, NULL, 3, 0, 0, 0, 0, 0);");
+  EXPECT_EQ(openings(), std::vector<std::string>{});
+  // The write end: as 4 in the parent, as 9 in the child.
+  look = MadeLook();
+  look.on(1, "read", 3, "read").on(2, "read", 5, "read").pipe(77, 1, 3, 2, 9).pipe(78, 2, 5, 1, 8);
+  trace = processes_in({"read", "read"});
+  trace.more_sql = calls("INSERT INTO event VALUES(950, 1100, 10, 'returned', 2, 2, 91, 9, NULL, 4, 0, 0, 0, 0, 0);");
+  EXPECT_EQ(openings(), std::vector<std::string>{"9 of 200: pipe2 100 4 clone 100 -1 dup 200 9"});
+}
+
+// The kernel signals eventfds of drivers, of asynchronous I/O, and of control groups.
+TEST_F(CallWaits, AnEventfdThatTheKernelMaySignal) {
+  MadeLook own;
+  own.on(1, "read", 3, "read").holds(1, 3, "eventfd", "rw", 9);
+  const std::string from_start = "UPDATE process SET start_ns = " + std::to_string(kStart + 1) + ";";
+  HungTrace known = processes_in({"read"});
+  known.more_sql = from_start;
+  expect_finding(known, own, Verdict::kDeadlock, FindingType::kSelfDeadlock, {100}, {"a descriptor of eventfd:[9]"});
+  MadeLook attached = own;
+  attached.catches(1, 0);
+  expect_no_finding(processes_in({"read"}), attached, "whether the kernel signals eventfd:[9]", Verdict::kUndecided);
+  MadeLook mute = own;
+  mute.holds(1, 0, "device", "rw", 1, "NULL,NULL,NULL,NULL,0", "/dev/null");
+  expect_finding(known, mute, Verdict::kDeadlock, FindingType::kSelfDeadlock, {100}, {});
+  mute.holds(1, 4, "device", "rw", 2, "NULL,NULL,NULL,NULL,0", "/dev/vfio/7");
+  expect_no_finding(known, mute, "whether the kernel signals", Verdict::kUndecided);
+  known.more_sql = from_start + "INSERT INTO string VALUES(900, '/sys/fs/cgroup/memory/a/cgroup.event_control');";
+  expect_no_finding(known, own, "whether the kernel signals", Verdict::kUndecided);
+  known.more_sql = from_start +
+                   "INSERT INTO kind VALUES(90, 'io_setup', 'syscall', 'x86_64', 206);"
+                   "INSERT INTO event SELECT 900, ts_ns - 5, 1, 'returned', 1, 1, 90, 0, NULL, 5, 0, 0, 0, 0, 0 FROM "
+                   "event LIMIT 1;";
+  expect_no_finding(known, own, "whether the kernel signals", Verdict::kUndecided);
+  // One that another process has is there for that process to signal.
+  MadeLook shared;
+  shared.on(1, "read", 3, "read").on(2, "read", 4, "read").catches(1, 0).catches(2, 0);
+  shared.holds(1, 3, "eventfd", "rw", 9).holds(2, 3, "eventfd", "rw", 9);
+  shared.holds(1, 4, "eventfd", "rw", 10).holds(2, 4, "eventfd", "rw", 10);
+  expect_finding(processes_in({"read", "read"}), shared, Verdict::kDeadlock, FindingType::kCycle, {100, 200},
+                 {"a descriptor of eventfd:[9] is open in process 200"});
+}
+
+// A thread of the process that does something else may add to the set.
+TEST_F(CallWaits, AnEpollSetMayGrow) {
+  MadeLook look;
+  look.in_call(1, "epoll_wait", 4).waits(1, 5, "read", "4").pipe(77, 1, 5, 2, 4).catches(1, 0);
+  look.child(2, 100).catches(2, 0);
+  expect_finding(processes_in({"epoll_wait", "wait4"}), look, Verdict::kDeadlock, FindingType::kCycle, {100, 200}, {});
+  HungTrace more = processes_in({"epoll_wait", "wait4"});
+  MadeThread runs = elsewhere(101, "runs", "");
+  runs.process = 1;
+  more.threads.push_back(runs);
+  expect_no_finding(more, look);
 }
 
 TEST_F(CallWaits, WhatCannotBeFollowedIsUndecided) {

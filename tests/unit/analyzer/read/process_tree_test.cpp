@@ -74,7 +74,8 @@ TEST(ProcessTree, AChainOfTenThousandIsNoRecursion) {
   const test::TemporaryFolder folder;
   test::write_store(folder / "chain.db", R"sql(
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
-    INSERT INTO process(id, pid, ns_pid, parent_id, start_ns, end_ns, exit_code, exit_signal, uses_io_uring) SELECT i, i, i, i - 1, i, NULL, NULL, NULL, 0 FROM n;)sql");
+    INSERT INTO process(id, pid, ns_pid, parent_id, start_ns, end_ns, exit_code, exit_signal, uses_io_uring) SELECT i, i, i, i - 1, i, NULL, NULL, NULL, 0 FROM n;
+    INSERT INTO image SELECT id, id, id, '/bin/a', '[]', 'a', '[]' FROM process WHERE id % 50 = 1;)sql");
   const ProcessTree tree = tree_of(test::open_store(folder / "chain.db"));
   ASSERT_EQ(tree.roots.size(), 1U);
   std::size_t depth = 1;

@@ -112,7 +112,7 @@ TEST_F(BadInput, ADamagedStoreIsAnErrorNotACrash) {
     return (seed >> 33U) % below;
   };
   int failed = 0;
-  for (int round = 0; round < 24; round++) {
+  for (int round = 0; round < 12; round++) {
     std::string bytes = whole;
     if (round % 3 == 0) bytes.resize(random(whole.size()));
     for (int i = 0; i < 20 && bytes.size() > 200; i++)
@@ -128,7 +128,7 @@ TEST_F(BadInput, ADamagedStoreIsAnErrorNotACrash) {
       expect_harmless(run.out + run.err, false);
     }
   }
-  EXPECT_GT(failed, 5);
+  EXPECT_GT(failed, 3);
 }
 
 // Cut off after any byte: the whole records before it are there, and the report begins with what is missing.
@@ -137,7 +137,7 @@ TEST_F(BadInput, ARawTraceCutOffAnywhereLoadsWhatIsWhole) {
   write_raw("whole.raw", kEvents);
   const std::string whole = read_file(folder_ / "whole.raw");
   std::size_t before = 0;
-  for (std::size_t size = sizeof(usc_raw_header); size < whole.size(); size += 29) {
+  for (std::size_t size = sizeof(usc_raw_header); size < whole.size(); size += 47) {
     std::ofstream(folder_ / "cut.raw", std::ios::binary | std::ios::trunc) << whole.substr(0, size);
     const Json loaded = Json::parse(output({"load", "cut.raw", "-o", "cut.db", "--format", "json"}));
     // Whole events up to here, counted by the lengths alone.

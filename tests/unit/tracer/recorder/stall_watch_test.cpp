@@ -9,6 +9,7 @@
 
 #include <string>
 
+#include "tests/unit/trace/memory_sink.h"
 #include "tests/unit/trace/new_raw_file.h"
 #include "trace/raw_writer.h"
 
@@ -55,19 +56,19 @@ class StallWatchTest : public testing::Test {
     event.args[0] = reinterpret_cast<std::uint64_t>(&word_);
     event.args[1] = 128;  // FUTEX_WAIT_PRIVATE
     futexes_->observe(event);
+    watch_.calls().observe(event);
   }
   // As the recorder does: often, and every second.
   bool pass(std::uint64_t from_ns, std::uint64_t to_ns, std::uint64_t check_ns) {
     for (std::uint64_t now = from_ns; now < to_ns; now += 10 * kMs) {
       if (begun_ns_ != 0 && now - begun_ns_ >= check_ns) check_.answer = false;
-      const auto stalled = watch_.work(*futexes_, *writer_, now);
+      const int before = check_.begun;
+      const auto stalled = watch_.work(*futexes_, waits_, *writer_, now);
       EXPECT_TRUE(stalled);
       if (*stalled) return true;
-      const int before = check_.begun;
       if (now % (1000 * kMs) == 0) {
-        EXPECT_TRUE(watch_.check(*futexes_, now, kThreads));
+        EXPECT_TRUE(watch_.check(*futexes_, waits_, now, kThreads));
       }
-      EXPECT_TRUE(watch_.work(*futexes_, *writer_, now));
       if (check_.begun != before) begun_ns_ = now;
     }
     return false;
@@ -78,6 +79,9 @@ class StallWatchTest : public testing::Test {
   TaskTable tasks_;
   std::optional<trace::RawWriter> writer_;
   std::optional<FutexWatch> futexes_;
+  trace::StringFilter strings_;
+  MemorySink looks_;
+  WaitWatch waits_{tasks_, looks_, strings_};
   CountedCheck check_;
   StallWatch watch_{&check_, 1000 * kMs};
   std::uint64_t begun_ns_ = 0;
@@ -104,11 +108,30 @@ TEST_F(StallWatchTest, ALongCheckIsFollowedByTenTimesAsLongARest) {
   EXPECT_EQ(check_.begun, 2);
 }
 
+// A call that ends by its own time limit is none that hangs; one without is, whatever it is.
+TEST_F(StallWatchTest, CallsThatCount) {
+  usc_event event{};
+  event.head.task = 7;
+  event.entry_ns = kStart;
+  event.how = USC_HOW_OPEN;
+  event.kind = SYS_poll;
+  event.args[2] = 5000;
+  watch_.calls().observe(event);
+  EXPECT_EQ(watch_.calls().begun_before(kStart + 1).count, 0U);
+  event.args[2] = 0xffffffff;
+  watch_.calls().observe(event);
+  EXPECT_EQ(watch_.calls().begun_before(kStart).count, 0U);
+  EXPECT_EQ(watch_.calls().begun_before(kStart + 1).count, 1U);
+  event.how = USC_HOW_RETURNED;
+  watch_.calls().observe(event);
+  EXPECT_EQ(watch_.calls().begun_before(kStart + 1).count, 0U);
+}
+
 TEST_F(StallWatchTest, AnAnswerIsTakenWhenItComes) {
   wait_begins(7, kStart);
   EXPECT_FALSE(pass(kStart + 2000 * kMs, kStart + 2050 * kMs, 1000 * kMs));
   check_.answer = true;
-  const auto stalled = watch_.work(*futexes_, *writer_, kStart + 2060 * kMs);
+  const auto stalled = watch_.work(*futexes_, waits_, *writer_, kStart + 2060 * kMs);
   ASSERT_TRUE(stalled);
   EXPECT_TRUE(*stalled);
 }
