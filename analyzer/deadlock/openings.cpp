@@ -14,10 +14,11 @@ namespace {
 
 constexpr std::size_t kMostSteps = 64;
 
+// Steps: their first five columns are alike.
 // The last call of process ?1 until ?3 that gave descriptor ?2. ?4: its number as hexadecimal digits of four bytes, as
 // pipe and socketpair write it.
 constexpr const char* kOpeners =
-    "SELECT ts_ns, kind.name, a0, pid, tid, stack_id FROM event JOIN kind ON kind.id = kind_id "
+    "SELECT ts_ns, kind.name, pid, tid, stack_id, a0 FROM event JOIN kind ON kind.id = kind_id "
     "JOIN thread ON thread.id = thread_id JOIN process ON process.id = process_id "
     "WHERE process_id = ?1 AND ts_ns <= ?3 AND how = 'returned' AND kind.class = 'syscall' AND ("
     "(result = ?2 AND (kind.name IN ('open', 'openat', 'openat2', 'creat', 'socket', 'accept', 'accept4', 'dup', "
@@ -63,24 +64,18 @@ Result<OpeningSearch> OpeningSearch::open(const store::Database& database) {
   return OpeningSearch(std::move(*stacks), std::move(*openers), std::move(*losers), std::move(*forks));
 }
 
-Result<std::optional<OpeningStep>> OpeningSearch::opener(const Place& place, std::optional<std::int64_t>* copied) {
-  const auto number = static_cast<std::uint32_t>(place.fd);
-  openers_.bind(1, place.process);
-  openers_.bind(2, place.fd);
-  openers_.bind(3, place.until_ns);
-  const std::string digits = fmt::format("{:08X}", __builtin_bswap32(number));
-  openers_.bind(4, std::string_view(digits));
+Result<std::optional<OpeningStep>> OpeningSearch::read_step(store::Statement& bound,
+                                                            const std::function<void(const SqlRow&)>& rest) {
   std::optional<OpeningStep> step;
   std::optional<StackRowId> stack;
-  auto done = each(openers_, [&](const SqlRow& row) {
+  auto done = each(bound, [&](const SqlRow& row) {
     step.emplace();
     step->ts_ns = row.integer(0);
     step->call = text(row, 1);
-    step->pid = row.integer(3);
-    step->tid = row.integer(4);
-    step->fd = place.fd;
-    stack = maybe_id<StackRowId>(row, 5);
-    if (copies(step->call)) *copied = row.integer(2);
+    step->pid = row.integer(2);
+    step->tid = row.integer(3);
+    stack = maybe_id<StackRowId>(row, 4);
+    rest(row);
   });
   if (!done) return done.error();
   if (!step) return step;
@@ -90,27 +85,26 @@ Result<std::optional<OpeningStep>> OpeningSearch::opener(const Place& place, std
   return step;
 }
 
+Result<std::optional<OpeningStep>> OpeningSearch::opener(const Place& place, std::optional<std::int64_t>* copied) {
+  const std::string digits = fmt::format("{:08X}", __builtin_bswap32(static_cast<std::uint32_t>(place.fd)));
+  openers_.bind(1, place.process);
+  openers_.bind(2, place.fd);
+  openers_.bind(3, place.until_ns);
+  openers_.bind(4, std::string_view(digits));
+  auto step = read_step(openers_, [&](const SqlRow& row) {
+    if (copies(text(row, 1))) *copied = row.integer(5);
+  });
+  if (step && *step) (*step)->fd = place.fd;
+  return step;
+}
+
 // `place` becomes that of the parent.
 Result<std::optional<OpeningStep>> OpeningSearch::fork(Place& place) {
   forks_.bind(1, place.process);
-  std::optional<OpeningStep> step;
-  std::optional<StackRowId> stack;
-  auto done = each(forks_, [&](const SqlRow& row) {
-    step.emplace();
-    step->ts_ns = row.integer(0);
-    step->call = text(row, 1);
-    step->pid = row.integer(2);
-    step->tid = row.integer(3);
-    stack = maybe_id<StackRowId>(row, 4);
+  return read_step(forks_, [&](const SqlRow& row) {
     place.process = ProcessRowId(row.integer(5));
     place.until_ns = row.integer(6);
   });
-  if (!done) return done.error();
-  if (!step) return step;
-  auto lines = stacks_.lines(stack);
-  if (!lines) return lines.error();
-  step->stack = std::move(*lines);
-  return step;
 }
 
 Result<bool> OpeningSearch::lost_since(const Place& place, std::int64_t from_ns) {

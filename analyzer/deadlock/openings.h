@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,6 +55,9 @@ class OpeningSearch {
         losers_(std::move(losers)),
         forks_(std::move(forks)) {}
 
+  // The last row of a bound statement; `rest` takes the columns from 5 on.
+  Result<std::optional<OpeningStep>> read_step(store::Statement& bound,
+                                               const std::function<void(const store::Statement&)>& rest);
   Result<std::optional<OpeningStep>> opener(const Place& place, std::optional<std::int64_t>* copied);
   Result<std::optional<OpeningStep>> fork(Place& place);
   Result<bool> lost_since(const Place& place, std::int64_t from_ns);
