@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t kMostSteps = 64;
 
-// Steps: their first five columns are alike.
+// The statements that find steps have the same first five columns.
+
 // The last call of process ?1 until ?3 that gave descriptor ?2. ?4: its number as hexadecimal digits of four bytes, as
 // pipe and socketpair write it.
 constexpr const char* kOpeners =
@@ -129,7 +130,7 @@ Result<std::vector<OpeningStep>> OpeningSearch::steps_of(ProcessRowId process, s
     if (!lost) return lost.error();
     if (*lost) return std::vector<OpeningStep>{};
     if (*opened) {
-      place.until_ns = (*opened)->ts_ns;
+      place.until_ns = (*opened)->ts_ns - 1;  // dup2(3, 3) is found once
       steps.push_back(std::move(**opened));
       if (copied) {
         place.fd = *copied;

@@ -307,6 +307,10 @@ TEST_F(CallWaits, WhereADescriptorComesFrom) {
   trace = processes_in({"read", "read"});
   trace.more_sql = calls("INSERT INTO event VALUES(950, 1100, 10, 'returned', 2, 2, 91, 9, NULL, 4, 0, 0, 0, 0, 0);");
   EXPECT_EQ(openings(), std::vector<std::string>{"9 of 200: pipe2 100 4 clone 100 -1 dup 200 9"});
+  trace.more_sql +=
+      "INSERT INTO kind VALUES(95, 'dup2', 'syscall', 'x86_64', 33);"
+      "INSERT INTO event VALUES(951, 1200, 10, 'returned', 2, 2, 95, 9, NULL, 9, 9, 0, 0, 0, 0);";
+  EXPECT_EQ(openings(), std::vector<std::string>{"9 of 200: pipe2 100 4 clone 100 -1 dup 200 9 dup2 200 9"});
 }
 
 // The kernel signals eventfds of drivers, of asynchronous I/O, and of control groups.
