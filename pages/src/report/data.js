@@ -50,8 +50,10 @@ export const cells = columns.kind.map((kind, number) => ({
   inCube: columns.inCube[number] === 1,
 }));
 
-export function functionOf(cell) {
-  return cell.function ? cell.function + (cell.fallback ? "*" : "") : "(no stack)";
+// The trigger of a cell, or of any line that has one, as text has it: cli/render/trigger_cell.h.
+export function functionOf(line) {
+  if (!line.function) return "(no application frame)";
+  return line.function + (line.fallback && line.function !== "(cut)" ? " *" : "");
 }
 export function moduleOf(cell) {
   return cell.module.slice(cell.module.lastIndexOf("/") + 1);

@@ -11,7 +11,7 @@ const kFirstUse = groups.length + 1;
 
 // The place of a cell's colour among groups, "other events", and uses.
 export function paintOf(cell) {
-  const kind = cells[cell].kind;
+  const {kind} = cells[cell];
   if (kind.place >= 0) return kind.place;
   return kind.use >= 0 ? kFirstUse + kind.use : kOther;
 }
