@@ -3,17 +3,41 @@
 
 #include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "analyzer/summary/summary.h"
+#include "cli/pages/bundles.h"
+#include "cli/pages/html_page.h"
+#include "cli/pages/report_page.h"
 #include "cli/render/report_render.h"
 #include "cli/session/confined_reader.h"
+#include "cli/session/text_output.h"
 #include "cli/verbs/shared_options.h"
 #include "store/db/database.h"
+#include "store/files/output_file.h"
 
 namespace uscope::cli {
 namespace {
 
 constexpr std::size_t kReportLines = 8;
+
+Result<void> write_page(const ReportOptions& options) {
+  const auto bundle = bundle_of(Page::kReport);
+  if (!bundle) return bundle.error();
+  auto place = store::OutputPlace::find(*options.html, store::OutputKind::kText, options.force);
+  if (!place) return place.error();
+  auto database = store::Database::open(options.file);
+  if (!database) return database.error();
+  return write_text_output(*place, {&*database}, [&](std::FILE* stream) -> Result<void> {
+    if (auto done = count_app_modules(*database, options.app_modules); !done) return done;
+    auto summary = analyzer::summarize(*database, {.lines = options.top.value_or(0)});
+    if (!summary) return summary.error();
+    Output out(stream);
+    out.write(
+        html_page(*bundle, "uscope report " + options.file.string(), report_page(*summary, options.file.string())));
+    return out.finish();
+  });
+}
 
 }  // namespace
 
@@ -28,10 +52,15 @@ void add_report(CommandLine& line) {
       ->type_name("N");
   add_app_module(*verb, options->app_modules);
   add_format(*verb, options->format);
+  add_html(*verb, options->html, options->force);
   verb->runs([options] { return run_report(*options); });
 }
 
 Result<int> run_report(const ReportOptions& options) {
+  if (options.html) {
+    if (auto done = write_page(options); !done) return done.error();
+    return 0;
+  }
   auto database = open_confined(options.file);
   if (!database) return database.error();
   if (auto done = count_app_modules(*database, options.app_modules); !done) return done.error();

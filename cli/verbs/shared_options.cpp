@@ -70,6 +70,13 @@ bool warn_of_unknown_processes(const std::vector<std::string>& globs, const anal
   return true;
 }
 
+void add_html(Verb& verb, std::optional<std::filesystem::path>& html, bool& force) {
+  Option* page =
+      verb.add_option("--html", html, "write a page for browsers to this file: self-contained, with pictures")
+          ->type_name("FILE");
+  verb.add_flag("--force", force, "also replace a file that exists")->needs(page);
+}
+
 void add_app_module(Verb& verb, std::vector<std::string>& globs) {
   verb.add_option("--app-module", globs, "modules that also count as the application, as if recorded so")
       ->type_name("GLOB");

@@ -91,6 +91,7 @@ ALLOWED = {
     "exporters": "analyzer/read store/db support",
     "cli": "cli/options cli/terminal cli/verbs",
     "cli/options": "cli/terminal support",
+    "cli/pages": "analyzer/summary cli/render support",
     "cli/render": (
         "analyzer/deadlock analyzer/diff analyzer/files analyzer/read analyzer/summary analyzer/time cli/terminal live "
         "store/db support syscalls trace tracer/targets"),
@@ -100,7 +101,7 @@ ALLOWED = {
         "tracer/host tracer/model tracer/process tracer/recorder tracer/targets"),
     "cli/terminal": "support",
     "cli/verbs": (
-        "analyzer/deadlock analyzer/diff analyzer/files analyzer/read analyzer/summary analyzer/time cli/render cli/session "
+        "analyzer/deadlock analyzer/diff analyzer/files analyzer/read analyzer/summary analyzer/time cli/pages cli/render cli/session "
         "cli/options cli/terminal exporters "
         "include/uscope/lists query/plan query/sql store store/db store/files support syscalls trace tracer/host tracer/preflight "
         "tracer/recorder tracer/targets"),
