@@ -2,7 +2,7 @@
 // Makes the script and the styles of each page: dist/PAGE.js and dist/PAGE.css. usage: node bundle.mjs
 // A page without a folder in src/ is not made.
 import {build} from "esbuild";
-import {existsSync, readFileSync, readdirSync, writeFileSync} from "node:fs";
+import {existsSync, readFileSync, readdirSync, statSync, writeFileSync} from "node:fs";
 import {dirname, join} from "node:path";
 import {fileURLToPath} from "node:url";
 
@@ -26,7 +26,8 @@ function licencesOf(names) {
   for (const name of names) {
     const folder = join(here, "node_modules", name);
     const {version, license} = JSON.parse(readFileSync(join(folder, "package.json")));
-    const files = readdirSync(folder).filter((file) => /^(licen[cs]e|notice|copying)/i.test(file)).sort();
+    const files = readdirSync(folder).filter((file) => /^(licen[cs]e|notice|copying)/i.test(file)).sort().flatMap((file) => (
+        statSync(join(folder, file)).isDirectory() ? readdirSync(join(folder, file)).sort().map((inner) => join(file, inner)) : file));
     if (files.length === 0) throw new Error(`${name} has no licence file`);
     text += `\n${name} ${version}, ${license}\n\n`;
     for (const file of files) text += readFileSync(join(folder, file), "utf8").replaceAll("*/", "* /") + "\n";

@@ -91,7 +91,7 @@ ALLOWED = {
     "exporters": "analyzer/read store/db support",
     "cli": "cli/options cli/terminal cli/verbs",
     "cli/options": "cli/terminal support",
-    "cli/pages": "analyzer/summary cli/render support",
+    "cli/pages": "analyzer/deadlock analyzer/diff analyzer/summary cli/render support",
     "cli/render": (
         "analyzer/deadlock analyzer/diff analyzer/files analyzer/read analyzer/summary analyzer/time cli/terminal live "
         "store/db support syscalls trace tracer/targets"),

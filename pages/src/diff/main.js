@@ -3,6 +3,7 @@
 // text ranks them, where the time went, and the stacks of both sides.
 import {count, data, duration, element, plural} from "../common/page.js";
 import {makeDetails} from "./details.js";
+import "../common/panel.css";
 import "./diff.css";
 import {makeFlame} from "./flame.js";
 import {kClasses, modelOf} from "./model.js";

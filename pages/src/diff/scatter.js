@@ -12,6 +12,18 @@ import {kClasses, ordered} from "./model.js";
 echarts.use([ScatterChart, GridComponent, DataZoomComponent, CanvasRenderer]);
 
 const kRow = 24, kColumn = 38, kTop = 118, kMostRows = 26;
+const measure = document.createElement("canvas").getContext("2d");
+
+// The end of a name, which says more than its beginning, as far as it fits.
+function fitted(text, width) {
+  measure.font = "12px sans-serif";
+  if (measure.measureText(text).width <= width) return text;
+  const letters = [...text];
+  let first = 1;
+  while (first < letters.length && measure.measureText(`…${letters.slice(first).join("")}`).width > width) first++;
+  return `…${letters.slice(first).join("")}`;
+}
+
 const kSymbols = {abnormal: ["triangle", 0], normal: ["triangle", 180], changed: ["diamond", 0], alike: ["circle", 0]};
 
 function sizeOf(cell) {
@@ -70,15 +82,15 @@ export function makeScatter(choose) {
     place.style.height = `${kTop + view.rows * kRow + (wide ? 34 : 8)}px`;
     chart.resize();
     const slider = {brushSelect: false, borderColor: line, handleSize: 0, showDetail: false, showDataShadow: false, zoomLock: true,
-                    fillerColor: style("--accent") + "44", backgroundColor: style("--panel"), moveHandleSize: 0};
+                    fillerColor: style("--accent") + "30", backgroundColor: style("--panel"), moveHandleSize: 0};
     chart.setOption({
       grid: {left: view.labels + 12, right: long ? 40 : 14, top: kTop, bottom: wide ? 34 : 8, containLabel: false},
       xAxis: {type: "category", position: "top", data: columns.map((id) => names.kinds[id]), axisTick: {show: false},
               axisLine: {lineStyle: {color: line}}, splitLine: {show: true, lineStyle: {color: line, opacity: 0.6}},
               axisLabel: {color: text, interval: 0, rotate: 50, width: 128, overflow: "truncate", fontSize: 12}},
-      yAxis: {type: "category", inverse: true, data: rows.map((id) => names.functions[id]), axisTick: {show: false},
+      yAxis: {type: "category", inverse: true, data: rows.map((id) => fitted(names.functions[id], view.labels - 12)), axisTick: {show: false},
               axisLine: {lineStyle: {color: line}}, splitLine: {show: true, lineStyle: {color: line, opacity: 0.6}},
-              axisLabel: {color: text, interval: 0, width: view.labels - 8, overflow: "truncate", fontSize: 12}},
+              axisLabel: {color: text, interval: 0, fontSize: 12}},
       dataZoom: [
         {id: "columns", type: wide ? "slider" : "inside", xAxisIndex: 0, bottom: 8, height: 14, ...slider, disabled: !wide,
          zoomOnMouseWheel: false, moveOnMouseMove: false, moveOnMouseWheel: false, ...part(columns.length, view.columns, first.column)},
