@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// A page in headless Chromium. What the page says on the console, what fails in it, and what it asks of the network are
+// errors.
+import assert from "node:assert/strict";
+import {createRequire} from "node:module";
+import {resolve} from "node:path";
+import {pathToFileURL} from "node:url";
+
+const {chromium} = createRequire(new URL("../../../pages/package.json", import.meta.url))("playwright-core");
+
+// Root runs Chromium without its sandbox only, and without what it does for itself in the background.
+const kOptions = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+                  "--disable-component-update", "--disable-sync"];
+
+// options: of the browser's context, as {colorScheme: "dark"}. `done` ends the browser and checks that all was quiet.
+export async function openPage(file, options = {}) {
+  const browser = await chromium.launch({executablePath: "/usr/bin/chromium", args: kOptions});
+  const page = await browser.newPage({viewport: {width: 1280, height: 1000}, ...options});
+  page.setDefaultTimeout(15_000);
+  const said = [];
+  const address = pathToFileURL(resolve(file)).href;
+  page.on("console", (message) => said.push(`${message.type()}: ${message.text()}`));
+  page.on("pageerror", (error) => said.push(error.stack));
+  page.on("request", (request) => {
+    if (request.url() !== address && !request.url().startsWith("data:")) said.push(`asks for ${request.url()}`);
+  });
+  process.on("exit", () => browser.close());
+  await page.goto(address);
+  return {page, done: async () => {
+    assert.deepEqual(said, []);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth), "wider than the window");
+    // The page's policy lets nothing run that was not in it.
+    await page.evaluate(() => {
+      const script = document.createElement("script");
+      script.textContent = "window.intruder = true";
+      document.body.append(script);
+    });
+    assert.equal(await page.evaluate(() => window.intruder), undefined);
+    await browser.close();
+  }};
+}
