@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "analyzer/summary/summary.h"
 #include "cli/pages/bundles.h"
@@ -20,6 +21,7 @@ namespace uscope::cli {
 namespace {
 
 constexpr std::size_t kReportLines = 8;
+constexpr std::size_t kPageLines = 1000;
 
 Result<void> write_page(const ReportOptions& options) {
   const auto bundle = bundle_of(Page::kReport);
@@ -30,11 +32,10 @@ Result<void> write_page(const ReportOptions& options) {
   if (!database) return database.error();
   return write_text_output(*place, {&*database}, [&](std::FILE* stream) -> Result<void> {
     if (auto done = count_app_modules(*database, options.app_modules); !done) return done;
-    auto summary = analyzer::summarize(*database, {.lines = options.top.value_or(0)});
-    if (!summary) return summary.error();
+    auto page = report_page(*database, options.file.string(), options.top.value_or(kPageLines));
+    if (!page) return page.error();
     Output out(stream);
-    out.write(
-        html_page(*bundle, "uscope report " + options.file.string(), report_page(*summary, options.file.string())));
+    out.write(html_page(*bundle, "uscope report " + options.file.string(), std::move(*page)));
     return out.finish();
   });
 }

@@ -7,7 +7,7 @@ import {count, element, plural} from "./page.js";
 const kFirst = 100;  // rows that are shown at once, and more for each click
 
 // columns: {id, title, of(row) → text or number, show?(value, row) → text or element, number?: bool}.
-// options: sort: {id, desc}; picked?(row or null): makes rows choosable; noun: what a row is ("call").
+// options: sort: {id, desc}; picked?(row or null): makes rows choosable; found?(rows or null, text): after a search; noun: what a row is ("call").
 export function makeTable(columns, rows, options = {}) {
   let shown = kFirst, picked = null;
   const state = {sorting: options.sort ? [options.sort] : [], globalFilter: "", columnFilters: [], columnVisibility: {},
@@ -54,10 +54,11 @@ export function makeTable(columns, rows, options = {}) {
   }
 
   function find(text) {
-    search.value = text;
+    if (search.value !== text) search.value = text;
     shown = kFirst;
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     table.setGlobalFilter(words.length ? words : undefined);
+    options.found?.(words.length ? table.getRowModel().rows.map((row) => row.original) : null, text);
   }
   function pick(row) {
     picked = picked === row ? null : row;
@@ -112,9 +113,19 @@ export function makeTable(columns, rows, options = {}) {
                         element("div", {class: "bar"}, more));
   return {
     place, find,
-    // Chooses a row, or none, as if it had been clicked.
-    pick: (row) => {
-      if (row !== picked) pick(row ?? picked);
+    // Chooses none, and forgets the search, without telling anyone.
+    clear: () => {
+      picked = null;
+      search.value = "";
+      table.setGlobalFilter(undefined);
+      draw();
+    },
+    // Shows other rows.
+    setRows: (others) => {
+      rows = others;
+      shown = kFirst;
+      table.setOptions((all) => ({...all, data: rows}));
+      draw();
     },
   };
 }

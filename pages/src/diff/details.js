@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // All that the page has of one cell: its counts on both sides, and its findings with stacks and arguments.
 import {count, duration, element, plural} from "../common/page.js";
-import {kClasses} from "./model.js";
-
-function mean(number) {
-  return number >= 100 || Number.isInteger(number) ? count(Math.round(number)) : number.toFixed(1);
-}
+import {kClasses, perRun} from "./model.js";
 
 // The counts of both sides, side by side; of several runs their mean.
 function counts(model, cell) {
@@ -15,10 +11,10 @@ function counts(model, cell) {
     const values = [of(cell.normal, normal.length), of(cell.abnormal, abnormal.length)];
     if (values.some((value) => value !== "" && value !== "0")) rows.push([title, ...values]);
   };
-  row(many ? "events a run" : "events", (side, runs) => mean(side.events / runs));
+  row(many ? "events a run" : "events", (side, runs) => perRun(side.events / runs));
   const errors = new Set([...Object.keys(cell.normal.errors), ...Object.keys(cell.abnormal.errors)]);
-  for (const name of errors) row(`failed with ${name}`, (side, runs) => mean((side.errors[name] ?? 0) / runs));
-  row("never returned", (side, runs) => mean(side.open / runs));
+  for (const name of errors) row(`failed with ${name}`, (side, runs) => perRun((side.errors[name] ?? 0) / runs));
+  row("never returned", (side, runs) => perRun(side.open / runs));
   row(many ? "time inside a run" : "time inside", (side, runs) => (side.timed ? duration(side.ns / runs) : ""));
   row("mean time of a call", (side) => (side.timed ? duration(side.ns / side.timed) : ""));
   if (many) row("runs that have it", (side, runs) => `${side.runs} of ${runs}`);

@@ -5,7 +5,7 @@ import {count, data, duration, element, plural} from "../common/page.js";
 import {makeDetails} from "./details.js";
 import "../common/panel.css";
 import "./diff.css";
-import {makeFlame} from "./flame.js";
+import {makeDiffFlame} from "./flame.js";
 import {kClasses, modelOf} from "./model.js";
 import {makeScatter} from "./scatter.js";
 
@@ -29,7 +29,7 @@ function warnings() {
   return element("ul", {class: "warnings"}, ...diff.warnings.map((text) => element("li", {}, text)));
 }
 
-const flame = makeFlame(diff);
+const flame = makeDiffFlame(diff);
 const details = makeDetails(model, (cell) => flame.find(cell.where.short));
 const scatter = makeScatter((cell) => choose(cell, cell.findings[0]));
 const lines = new Map();  // of findings
@@ -44,7 +44,7 @@ function choose(cell, finding) {
 // The classes of cells, as a legend whose buttons show or hide them.
 function filters() {
   const shown = new Set(Object.keys(kClasses));
-  const search = element("input", {type: "search", placeholder: "Search calls and functions", "aria-label": "Search calls and functions",
+  const search = element("input", {type: "search", size: 30, placeholder: "Search calls and functions", "aria-label": "Search calls and functions",
                                    oninput: apply});
   const said = element("span", {class: "faint", role: "status"});
   const buttons = Object.entries(kClasses).map(([what, {title, mark, color}]) => {
@@ -131,5 +131,4 @@ if (diff.cells_left_out)
   filter.place.after(element("p", {class: "faint"}, `${plural(diff.cells_left_out, "cell")} with fewer events are not in this page.`));
 scatter.start();
 filter.apply();
-flame.start();
 choose(model.findings[0]?.cell, model.findings[0]);

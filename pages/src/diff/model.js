@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The data of a comparison as objects: cells, each with its class and its findings.
 
+import {count} from "../common/page.js";
+
 export const kClasses = {
   abnormal: {title: "only in abnormal runs", mark: "▲", color: "--red"},
   normal: {title: "only in normal runs", mark: "▼", color: "--blue"},
@@ -17,6 +19,11 @@ function functionName([short, module, whole]) {
   if (!whole) return "from no application function";
   const name = short === "[no name]" ? "functions without a name" : short;
   return module ? `${name} (${module})` : name;
+}
+
+// A mean of several runs.
+export function perRun(number) {
+  return number >= 100 || Number.isInteger(number) ? count(Math.round(number)) : number.toFixed(1);
 }
 
 export function modelOf(data) {

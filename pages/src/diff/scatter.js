@@ -5,13 +5,13 @@ import {ScatterChart} from "echarts/charts";
 import {DataZoomComponent, GridComponent} from "echarts/components";
 import * as echarts from "echarts/core";
 import {CanvasRenderer} from "echarts/renderers";
-import {count, element, isDark, style} from "../common/page.js";
+import {element, isDark, style} from "../common/page.js";
 import {hideTip, showTip} from "../common/tip.js";
-import {kClasses, ordered} from "./model.js";
+import {kClasses, ordered, perRun} from "./model.js";
 
 echarts.use([ScatterChart, GridComponent, DataZoomComponent, CanvasRenderer]);
 
-const kRow = 24, kColumn = 38, kTop = 118, kMostRows = 26;
+const kRow = 24, kColumn = 32, kTop = 118, kMostRows = 26;
 const measure = document.createElement("canvas").getContext("2d");
 
 // The end of a name, which says more than its beginning, as far as it fits.
@@ -28,10 +28,6 @@ const kSymbols = {abnormal: ["triangle", 0], normal: ["triangle", 180], changed:
 
 function sizeOf(cell) {
   return Math.min(26, 7 + 4 * Math.log10(1 + cell.perRun) + (cell.what === "changed" ? 2 : 0));
-}
-
-function perRun(number) {
-  return number >= 100 || Number.isInteger(number) ? count(Math.round(number)) : number.toFixed(1);
 }
 
 // choose(cell): called for a click. Returns {place, show(cells), select(cell)}.
