@@ -5,7 +5,7 @@ import {Graph, layout} from "@dagrejs/dagre";
 import {count, duration, element, plural} from "../common/page.js";
 
 const kSvg = "http://www.w3.org/2000/svg";
-const kLine = 17, kPad = 10, kLetters = 38, kMostScale = 1.15;
+const kLine = 17, kPad = 10, kLetters = 38, kMostScale = 1.15, kOuter = 4;  // kOuter: the second frame's distance
 
 function svg(name, attributes = {}, ...children) {
   const made = document.createElementNS(kSvg, name);
@@ -74,7 +74,8 @@ function laidOut(picture, texts, labels) {
     const graph = new Graph({multigraph: true});
     graph.setGraph({rankdir, nodesep: 28, ranksep: rankdir === "LR" ? 40 : 58, edgesep: 22, marginx: 14, marginy: 14, acyclicer: "greedy"});
     picture.nodes.forEach((node, i) => graph.setNode(String(i), {
-      width: Math.max(...texts[i].map((line, at) => widthOf(line, at === 0))) + 2 * kPad, height: texts[i].length * kLine + 2 * kPad - 4,
+      width: Math.max(...texts[i].map((line, at) => widthOf(line, at === 0))) + 2 * kPad + 2 * kOuter,
+      height: texts[i].length * kLine + 2 * kPad - 4 + 2 * kOuter,
     }));
     picture.edges.forEach((edge, i) => graph.setEdge(String(edge.from), String(edge.to), {
       width: widthOf(labels[i]) + 14, height: kLine + 4, labelpos: "c", weight: edge.circle ? 3 : 1,
@@ -115,8 +116,9 @@ export function makeGraph(picture, picked) {
   drawing.append(...signs);
 
   const groups = picture.nodes.map((node, i) => {
-    const placed = graph.node(String(i)), left = placed.x - placed.width / 2, top = placed.y - placed.height / 2;
-    const box = (grow, kind) => svg("rect", {x: left - grow, y: top - grow, width: placed.width + 2 * grow, height: placed.height + 2 * grow,
+    const placed = graph.node(String(i)), left = placed.x - placed.width / 2 + kOuter, top = placed.y - placed.height / 2 + kOuter;
+    const box = (grow, kind) => svg("rect", {x: left - grow, y: top - grow, width: placed.width - 2 * kOuter + 2 * grow,
+                                             height: placed.height - 2 * kOuter + 2 * grow,
                                              rx: node.what === "process" ? 16 : 5, class: kind});
     const lines = texts[i].map((line, at) => {
       const text = svg("text", {x: left + kPad, y: top + kPad + 9 + at * kLine, class: at === 0 ? "name" : "more"});
@@ -126,7 +128,7 @@ export function makeGraph(picture, picked) {
     const kind = node.circle ? " circle" : node.finding !== null ? " accused" : "";
     const said = [who(node), processOf(node), doing(node), node.circle ? "in the circle" : ""].filter(Boolean).join(", ");
     const group = svg("g", {class: `node ${node.what}${kind}`, tabindex: 0, role: "button", "aria-pressed": "false", "aria-label": said, "data-node": i},
-                      node.circle ? box(4, "outer") : null, node.tids.length > 1 ? box(0, "behind") : null, box(0, "box"), ...lines);
+                      node.circle ? box(kOuter, "outer") : null, node.tids.length > 1 ? box(0, "behind") : null, box(0, "box"), ...lines);
     if (node.tids.length > 1) group.querySelector(".behind").setAttribute("transform", "translate(5,5)");
     group.addEventListener("click", () => pick(i));
     group.addEventListener("keydown", (event) => {

@@ -28,7 +28,7 @@ def run(status, *command):
 
 
 def compared(folder):
-    for name, files in (("good.db", ["/etc/passwd"] * 20), ("bad.db", ["/etc/passwd"] * 5 + [HOSTILE] + [f"/nowhere/{i}" for i in range(14)])):
+    for name, files in (("good.db", ["/etc/passwd"] * 20), ("bad.db", ["/etc/passwd"] * 5 + [HOSTILE] * 5 + [f"/nowhere/{i}" for i in range(10)])):
         done = record(USCOPE, [], ["cat", *files], os.path.join(folder, name))
         if not os.path.exists(os.path.join(folder, name)):
             sys.exit(f"no recording: {done.stderr}")
