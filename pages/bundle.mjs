@@ -20,7 +20,7 @@ function packagesOf(inputs) {
   return [...names].sort();
 }
 
-// Their licences ask to be kept with the code.
+// Their licences ask to be kept with the code. Readers of HTML turn CR LF into LF, which would change the script's digest.
 function licencesOf(names) {
   let text = "";
   for (const name of names) {
@@ -30,7 +30,8 @@ function licencesOf(names) {
         statSync(join(folder, file)).isDirectory() ? readdirSync(join(folder, file)).sort().map((inner) => join(file, inner)) : file));
     if (files.length === 0) throw new Error(`${name} has no licence file`);
     text += `\n${name} ${version}, ${license}\n\n`;
-    for (const file of files) text += readFileSync(join(folder, file), "utf8").replaceAll("*/", "* /") + "\n";
+    for (const file of files)
+      text += readFileSync(join(folder, file), "utf8").replace(/\r\n?/g, "\n").replaceAll("*/", "* /") + "\n";
   }
   return `/*!\nThis page has code of these packages.\n${text}*/\n`;
 }

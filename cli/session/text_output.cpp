@@ -3,7 +3,6 @@
 
 #include <cerrno>
 #include <csignal>
-#include <memory>
 #include <utility>
 
 #include "cli/session/confined_reader.h"
@@ -16,20 +15,6 @@ namespace uscope::cli {
 namespace {
 
 using Databases = std::vector<const store::Database*>;
-
-struct StreamCloser {
-  void operator()(std::FILE* stream) const { std::fclose(stream); }
-};
-using Stream = std::unique_ptr<std::FILE, StreamCloser>;
-
-Result<Stream> stream_over(int fd) {
-  auto copy = duplicate(fd);
-  if (!copy) return copy.error();
-  Stream stream(fdopen(copy->get(), "w"));
-  if (!stream) return errno_error("cannot write the output", errno);
-  (void)copy->release();
-  return stream;
-}
 
 // Writes to a file that gets its name when it is complete. A signal ends it without a name.
 Result<void> write_file(store::OutputFile file, const Databases& databases, const TextWriter& write) {
@@ -57,6 +42,15 @@ Result<void> write_file(store::OutputFile file, const Databases& databases, cons
 }
 
 }  // namespace
+
+Result<Stream> stream_over(int fd, const char* mode) {
+  auto copy = duplicate(fd);
+  if (!copy) return copy.error();
+  Stream stream(fdopen(copy->get(), mode));
+  if (!stream) return errno_error("cannot use the output", errno);
+  (void)copy->release();
+  return stream;
+}
 
 Result<void> write_text_output(const store::OutputPlace& place, const Databases& databases, const TextWriter& write) {
   if (place.stream() >= 0) {

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "store/db/database.h"
@@ -11,6 +12,14 @@
 #include "support/result.h"
 
 namespace uscope::cli {
+
+struct StreamCloser {
+  void operator()(std::FILE* stream) const { std::fclose(stream); }
+};
+using Stream = std::unique_ptr<std::FILE, StreamCloser>;
+
+// A stream over a copy of a descriptor; `mode` as fdopen() has it.
+[[nodiscard]] Result<Stream> stream_over(int fd, const char* mode = "w");
 
 using TextWriter = std::function<Result<void>(std::FILE* stream)>;
 

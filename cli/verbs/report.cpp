@@ -52,8 +52,8 @@ void add_report(CommandLine& line) {
               kMostNumber)
       ->type_name("N");
   add_app_module(*verb, options->app_modules);
-  add_format(*verb, options->format);
-  add_html(*verb, options->html, options->force);
+  Option* format = add_format(*verb, options->format);
+  add_html(*verb, format, options->html, options->force);
   verb->runs([options] { return run_report(*options); });
 }
 

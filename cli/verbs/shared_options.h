@@ -19,7 +19,7 @@
 namespace uscope::cli {
 
 // Declares `--format text|json`.
-void add_format(Verb& verb, Format& format);
+Option* add_format(Verb& verb, Format& format);
 
 // The largest number that an option takes for which there is no other bound.
 constexpr std::uint64_t kMostNumber = std::numeric_limits<std::int64_t>::max();
@@ -36,8 +36,8 @@ void add_calls(Verb& verb, std::string& calls, const std::string& description);
 // and as readers print them: a GLOB with a backslash stands in the list in both forms.
 void add_globs(Verb& verb, const std::string& name, std::vector<std::string>& globs, const std::string& help);
 
-// Declares `--html FILE`, and `--force`, which belongs to it.
-void add_html(Verb& verb, std::optional<std::filesystem::path>& html, bool& force);
+// Declares `--html FILE`, which `format` excludes, and `--force`, which belongs to it.
+void add_html(Verb& verb, Option* format, std::optional<std::filesystem::path>& html, bool& force);
 
 // Declares `--app-module GLOB` of the readers, which count_app_modules() carries out.
 void add_app_module(Verb& verb, std::vector<std::string>& globs);

@@ -92,7 +92,7 @@ ALLOWED = {
     "exporters": "analyzer/read store/db support",
     "cli": "cli/options cli/terminal cli/verbs",
     "cli/options": "cli/terminal support",
-    "cli/pages": "analyzer/picture analyzer/read analyzer/summary cli/render store/db support",
+    "cli/pages": "analyzer/deadlock analyzer/diff analyzer/picture analyzer/read analyzer/summary cli/render store/db support",
     "cli/render": (
         "analyzer/deadlock analyzer/diff analyzer/files analyzer/read analyzer/summary analyzer/time cli/terminal live "
         "store/db support syscalls trace tracer/targets"),
