@@ -51,7 +51,8 @@ export function makeTimeLine() {
       element("div", {class: "bar no-print"}, button("+", "Zoom in", () => zoom(0.5)), button("−", "Zoom out", () => zoom(2)),
               button("←", "Move back", () => move(-0.5)), button("→", "Move on", () => move(0.5)),
               button("Whole run", "Show the whole run", () => span(0, duration)), threads.length > 8 ? search : null, said),
-      legend(paints.filter((paint, i) => used.has(i))), place, picked);
+      legend(paints.filter((paint, i) => used.has(i) && i < kFirstUse), hasUses ? "Upper stripe, calls:" : ""),
+      hasUses ? legend(paints.filter((paint, i) => used.has(i) && i >= kFirstUse), "Lower stripe, the CPU:") : null, place, picked);
 
   let rows = threads.map((thread, number) => number), cube = null, begin = 0, end = duration, row = 0, mark = -1, top = 0;
   let chart = null;
@@ -89,7 +90,7 @@ export function makeTimeLine() {
     return {
       animation: false, backgroundColor: style("--ground"),
       grid: {left: kLabels + 12, right: rows.length > kMostRows ? 44 : 20, top: 10, bottom: 74},
-      xAxis: {type: "value", min: 0, max: duration, ...axis, axisLabel: {...axis.axisLabel, hideOverlap: true,
+      xAxis: {type: "value", min: 0, max: duration, ...axis, axisLabel: {...axis.axisLabel, hideOverlap: true, showMaxLabel: false,
               formatter: (ns) => moment(ns, end - begin)}},
       yAxis: {type: "category", inverse: true, data: rows.map((number) => nameOf(threads[number])), ...axis,
               axisTick: {show: false}, axisLabel: {...axis.axisLabel, interval: 0, width: kLabels, overflow: "truncate"}},
