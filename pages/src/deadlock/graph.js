@@ -5,7 +5,7 @@ import {Graph, layout} from "@dagrejs/dagre";
 import {count, duration, element, plural} from "../common/page.js";
 
 const kSvg = "http://www.w3.org/2000/svg";
-const kLine = 17, kPad = 10, kLetters = 38, kMostScale = 1.15, kOuter = 4;  // kOuter: the second frame's distance
+const kLine = 17, kPad = 10, kLetters = 38, kMostScale = 1.15, kOuter = 4, kBow = 56;  // kOuter: the second frame's distance
 
 function svg(name, attributes = {}, ...children) {
   const made = document.createElementNS(kSvg, name);
@@ -57,16 +57,24 @@ function widthOf(text, bold) {
   return measure.measureText(text).width;
 }
 
-// Through the points, smoothly.
+// Through the points, smoothly: cubic curves whose tangents are those of Catmull and Rom.
 function pathOf(points) {
+  const at = (i) => points[Math.min(points.length - 1, Math.max(0, i))];
+  const toward = (i, j, k) => `${at(i).x + (at(k).x - at(j).x) / 6},${at(i).y + (at(k).y - at(j).y) / 6}`;
   let path = `M${points[0].x},${points[0].y}`;
-  for (let i = 1; i < points.length - 1; i++) {
-    const end = i === points.length - 2 ? points[i + 1] : {x: (points[i].x + points[i + 1].x) / 2, y: (points[i].y + points[i + 1].y) / 2};
-    path += ` Q${points[i].x},${points[i].y} ${end.x},${end.y}`;
-  }
-  if (points.length === 2) path += ` L${points[1].x},${points[1].y}`;
+  for (let i = 0; i + 1 < points.length; i++) path += ` C${toward(i, i - 1, i + 1)} ${toward(i + 1, i + 2, i)} ${at(i + 1).x},${at(i + 1).y}`;
   return path;
 }
+
+// A wait for itself: a bow above its node, and its label above that.
+function bowOf(node) {
+  const top = node.y - node.height / 2 + kBow;
+  return {points: [{x: node.x - 46, y: top}, {x: node.x - 40, y: top - 20}, {x: node.x, y: top - 30}, {x: node.x + 40, y: top - 20}, {x: node.x + 46, y: top}],
+          x: node.x, y: top - 42};
+}
+
+const outer = (node) => (node.circle ? kOuter : 0);
+const bow = (picture, i) => (picture.edges.some(({from, to}) => from === i && to === i) ? kBow : 0);
 
 // The graph from left to right or, where it is clearly larger in the window so, from top to bottom.
 function laidOut(picture, texts, labels) {
@@ -74,10 +82,10 @@ function laidOut(picture, texts, labels) {
     const graph = new Graph({multigraph: true});
     graph.setGraph({rankdir, nodesep: 28, ranksep: rankdir === "LR" ? 40 : 58, edgesep: 22, marginx: 14, marginy: 14, acyclicer: "greedy"});
     picture.nodes.forEach((node, i) => graph.setNode(String(i), {
-      width: Math.max(...texts[i].map((line, at) => widthOf(line, at === 0))) + 2 * kPad + 2 * kOuter,
-      height: texts[i].length * kLine + 2 * kPad - 4 + 2 * kOuter,
+      width: Math.max(...texts[i].map((line, at) => widthOf(line, at === 0))) + 2 * kPad + 2 * outer(node),
+      height: texts[i].length * kLine + 2 * kPad - 4 + 2 * outer(node) + 2 * bow(picture, i),
     }));
-    picture.edges.forEach((edge, i) => graph.setEdge(String(edge.from), String(edge.to), {
+    picture.edges.forEach((edge, i) => edge.from !== edge.to && graph.setEdge(String(edge.from), String(edge.to), {
       width: widthOf(labels[i]) + 14, height: kLine + 4, labelpos: "c", weight: edge.circle ? 3 : 1,
     }, String(i)));
     layout(graph);
@@ -105,7 +113,9 @@ export function makeGraph(picture, picked) {
   const order = picture.edges.map((edge, i) => i).sort((a, b) => picture.edges[a].circle - picture.edges[b].circle);
   const signs = [];
   for (const i of order) {
-    const edge = picture.edges[i], placed = graph.edge({v: String(edge.from), w: String(edge.to), name: String(i)});
+    const edge = picture.edges[i];
+    const placed = edge.from === edge.to ? {...bowOf(graph.node(String(edge.from))), width: widthOf(labels[i]) + 14}
+                                         : graph.edge({v: String(edge.from), w: String(edge.to), name: String(i)});
     const kind = edge.circle ? " circle" : edge.label ? "" : " members";
     drawing.append(svg("path", {d: pathOf(placed.points), class: `edge${kind}`, "marker-end": `url(#arrow${edge.circle ? "-circle" : ""})`}));
     signs.push(svg("rect", {x: placed.x - placed.width / 2 + 2, y: placed.y - kLine / 2 - 2, width: placed.width - 4, height: kLine + 3, class: "label-ground"}));
@@ -116,9 +126,10 @@ export function makeGraph(picture, picked) {
   drawing.append(...signs);
 
   const groups = picture.nodes.map((node, i) => {
-    const placed = graph.node(String(i)), left = placed.x - placed.width / 2 + kOuter, top = placed.y - placed.height / 2 + kOuter;
-    const box = (grow, kind) => svg("rect", {x: left - grow, y: top - grow, width: placed.width - 2 * kOuter + 2 * grow,
-                                             height: placed.height - 2 * kOuter + 2 * grow,
+    const placed = graph.node(String(i)), edge = outer(node), high = edge + bow(picture, i);
+    const left = placed.x - placed.width / 2 + edge, top = placed.y - placed.height / 2 + high;
+    const box = (grow, kind) => svg("rect", {x: left - grow, y: top - grow, width: placed.width - 2 * edge + 2 * grow,
+                                             height: placed.height - 2 * high + 2 * grow,
                                              rx: node.what === "process" ? 16 : 5, class: kind});
     const lines = texts[i].map((line, at) => {
       const text = svg("text", {x: left + kPad, y: top + kPad + 9 + at * kLine, class: at === 0 ? "name" : "more"});

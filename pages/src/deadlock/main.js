@@ -11,14 +11,15 @@ const verdicts = {deadlock: ["Deadlock", "✖"], stall: ["Stall", "▲"], undeci
 
 function finding(one) {
   const index = diagnosis.findings.indexOf(one), first = picture.nodes.findIndex((node) => node.finding === index);
-  const openings = one.openings.map((opening) => element("details", {}, element(
-      "summary", {}, `descriptor ${opening.descriptor}<${opening.object}> of ${opening.process ?? "process"} (pid ${opening.pid}) comes from`),
+  const openings = one.openings.map((opening) => element("div", {class: "opening"}, element(
+      "p", {}, `descriptor ${opening.descriptor}<${opening.object}> of ${opening.process ?? "process"} (pid ${opening.pid}) comes from:`),
       element("ol", {class: "plain"}, ...opening.steps.map((step) => element(
           "li", {}, `${step.call}${step.descriptor === null ? "" : ` (as descriptor ${step.descriptor})`}: thread ${step.tid} of process ${step.pid}`,
           element("ol", {class: "frames"}, ...step.stack.map((name) => element("li", {}, element("code", {}, name)))))))));
   return element("section", {class: `verdict ${one.verdict}`},
                  element("p", {}, element("strong", {}, `${one.verdict === "deadlock" ? "Deadlock" : "Stall"}: `), one.explanation),
-                 first < 0 ? null : element("button", {type: "button", class: "no-print", onclick: () => graph.pick(first)}, "Show in the graph"), ...openings);
+                 first < 0 ? null : element("button", {type: "button", class: "no-print", onclick: () => graph.pick(first)}, "Show in the graph"),
+                 openings.length ? element("details", {}, element("summary", {}, `Where ${plural(openings.length, "descriptor")} came from`), ...openings) : null);
 }
 
 function table(title, heads, rows) {
@@ -32,13 +33,21 @@ function table(title, heads, rows) {
 const since = (wait) => `${wait.at_least ? "at least " : ""}${duration(wait.waited_ns)}`;
 const ofProcess = (thread) => `${thread.process ?? "process"} (pid ${thread.pid})`;
 const thread = (one) => `${one.tid} ${one.name}`;
+const someOf = (threads, all) => threads.slice(0, 4).map(thread).join(", ") + (all > 4 ? ` and ${count(all - 4)} more` : "");
 
 function blocked() {
   const accused = new Set(diagnosis.findings.flatMap((one) => one.threads.map(({tid}) => tid)));
-  const rows = diagnosis.blocked.filter(({tid}) => !accused.has(tid)).map((one) => [
-    thread(one), ofProcess(one), one.primitive.replaceAll("_", " "), one.address, one.function ?? "", one.held_by.join(", "), since(one)]);
-  return table(`${accused.size ? "Other threads" : "Threads"} that wait for a futex (${count(rows.length)})`,
-               ["thread", "process", "what it is", "address", "function", "held by", "waited for"], rows);
+  const alike = new Map(), waiting = diagnosis.blocked.filter(({tid}) => !accused.has(tid));
+  for (const one of waiting) {
+    const key = JSON.stringify([one.pid, one.primitive, one.address, one.function, one.held_by]);
+    alike.set(key, [...alike.get(key) ?? [], one]);
+  }
+  const rows = [...alike.values()].map((some) => {
+    const one = some.reduce((a, b) => (b.waited_ns > a.waited_ns ? b : a));
+    return [someOf(some, some.length), ofProcess(one), one.primitive.replaceAll("_", " "), one.address, one.function ?? "", one.held_by.join(", "), since(one)];
+  });
+  return table(`${accused.size ? "Other threads" : "Threads"} that wait for a futex (${count(waiting.length)})`,
+               ["threads", "process", "what it is", "address", "function", "held by", "waited for"], rows);
 }
 
 function others() {
@@ -46,7 +55,7 @@ function others() {
   return table(`Threads that wait in other calls (${count(total)})`, ["call", "function", "threads", "process", "waited for"], waits.map((wait) => [
     (wait.wait ?? wait.call + (wait.object ? ` of ${wait.object}${wait.object_doubtful ? " (probably)" : ""}`
                                            : wait.descriptor !== null ? ` of descriptor ${wait.descriptor}` : "")) + (wait.halted ? `, ${wait.halted}` : ""),
-    wait.function ?? "", wait.threads.slice(0, 4).map(thread).join(", ") + (wait.count > 4 ? ` and ${count(wait.count - 4)} more` : ""),
+    wait.function ?? "", someOf(wait.threads, wait.count),
     ofProcess(wait.threads[0]), since(wait.threads[0])]));
 }
 
@@ -59,8 +68,10 @@ const [verdict, sign] = verdicts[diagnosis.verdict];
 const details = makeDetails(picture, (index) => graph.pick(index));
 const graph = makeGraph(picture, (index) => details.show(index));
 const circles = picture.nodes.some((node) => node.circle), groups = picture.nodes.some((node) => node.tids.length > 1);
+const accused = picture.nodes.some((node) => node.finding !== null && !node.circle);
 const legend = element("div", {class: "legend"},
                        circles ? element("span", {}, element("i", {class: "sign-circle"}), "in a circle: each waits for the next one") : null,
+                       accused ? element("span", {}, element("i", {class: "sign-accused"}), "of a finding: waits for good") : null,
                        element("span", {}, element("i", {class: "sign-waits"}), "waits"),
                        element("span", {}, element("i", {class: "sign-runs"}), "runs, or is not known"),
                        groups ? element("span", {}, element("i", {class: "sign-many"}), "several threads that wait alike") : null,

@@ -91,7 +91,7 @@ function timeLines() {
       return element("li", {}, cell ? element("button", {type: "button", onclick: () => {
         choose(cell, cell.findings[0]);
         details.place.scrollIntoView({block: "nearest"});
-      }}, line.text) : line.text,
+      }}, line.text) : element("span", {class: "line"}, line.text),
                      line.stack ? element("details", {class: "stack"}, element("summary", {}, "stack"),
                                           element("ol", {class: "frames"}, ...line.stack.split(";").reverse().map((frame) => (
                                               element("li", {}, element("code", {}, frame)))))) : null);

@@ -107,7 +107,14 @@ TEST_F(WaitPictures, OwnersThatRunOrHaveEndedAreNodes) {
 }
 
 analyzer::OtherWait reading(std::int64_t pid, std::int64_t tid) {
-  return {.call = "read", .wait = "read(3<pipe:[7]>)", .threads = {{.pid = pid, .tid = tid, .process = "app"}}};
+  analyzer::OtherWait wait;
+  wait.call = "read";
+  wait.wait = "read(3<pipe:[7]>)";
+  wait.threads.emplace_back();
+  wait.threads[0].pid = pid;
+  wait.threads[0].tid = tid;
+  wait.threads[0].process = "app";
+  return wait;
 }
 
 TEST_F(WaitPictures, AProcessIsItsOnlyNodeOrLeadsToItsNodes) {
