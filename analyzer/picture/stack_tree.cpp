@@ -108,7 +108,7 @@ Result<StackTree> StackSummer::finish(const store::Database& database, const Cat
     if (!line.kept) {
       const std::string& function = functions[line.key.cell];
       const std::size_t node =
-          maker.child(maker.child(process, "[small stacks]"), function.empty() ? "[no stack]" : function);
+          maker.child(maker.child(process, "[small stacks]"), function.empty() ? "[no application frame]" : function);
       StackLeaf& leaf = others.try_emplace({node, line.key.cell}, StackLeaf{node, line.key.cell}).first->second;
       leaf.others++;
       for (std::size_t weight = 0; weight < kStackWeights; weight++) leaf.sums[weight] += line.sums[weight];

@@ -67,7 +67,7 @@ class TimeLine {
     std::int64_t end_ns = 0;
     std::uint64_t events = 0;  // as the store says
   };
-  // `most`: items altogether.
+  // `most`: marks and buckets altogether; half as many buckets more where threads with few events have samples.
   TimeLine(const std::vector<Life>& threads, std::size_t most);
 
   // In any order.

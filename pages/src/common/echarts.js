@@ -15,10 +15,14 @@ export {graphic};
 export function makeChart(place, option) {
   const chart = init(place, null, {renderer: "canvas"});
   const draw = () => chart.setOption(option(), {notMerge: true});
+  const recolour = () => {
+    draw();
+    chart.getZr().flush();  // what is printed is printed at once
+  };
   new ResizeObserver(() => {
     if (place.clientWidth > 0) chart.resize();
   }).observe(place);
-  isDark(() => draw());
+  isDark(recolour);
   draw();
   return {chart, draw};
 }

@@ -9,7 +9,7 @@ import "./flame.css";
 const kRow = 20;  // pixels
 
 // options: label, of the whole; describe(data): lines of the box; colour(data): of the frame, as CSS has it;
-// empty: what to say when there is nothing. A node is {name, value, children}.
+// empty(): what to say when there is nothing. A node is {name, value, children}.
 export function makeFlame(options) {
   const place = element("div", {class: "flame", tabindex: 0, role: "application", "aria-label": options.label});
   const search = element("input", {type: "search", placeholder: "Search functions", "aria-label": "Search functions"});
@@ -46,7 +46,7 @@ export function makeFlame(options) {
     at = null;
     hideTip();
     if (!root || !root.value) {
-      place.append(element("p", {class: "faint"}, options.empty ?? "Nothing was recorded."));
+      place.append(element("p", {class: "faint"}, options.empty()));
       return;
     }
     chart = flamegraph().width(Math.max(300, place.clientWidth - 2)).cellHeight(kRow).minFrameSize(1.5).inverted(true).transitionDuration(0)

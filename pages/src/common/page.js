@@ -56,12 +56,22 @@ export function percent(part, whole) {
   return `${share.toFixed(share >= 99.95 || share === 0 ? 0 : 1)} %`;
 }
 
-// Whether the reader's system asks for dark colours; `changed` is called when that changes.
+// Whether the page is in dark colours: the reader's system asks for them, and the page is not being printed. `changed` is
+// called when that changes.
 export function isDark(changed) {
-  const query = window.matchMedia("(prefers-color-scheme: dark)");
-  if (changed) query.addEventListener("change", () => changed(query.matches));
-  return query.matches;
+  if (changed) whenColoursChange.push(changed);
+  return dark.matches && !document.documentElement.classList.contains("printed");
 }
+const dark = window.matchMedia("(prefers-color-scheme: dark)"), whenColoursChange = [];
+function coloursChanged() {
+  for (const changed of whenColoursChange) changed(isDark());
+}
+dark.addEventListener("change", coloursChanged);
+for (const [event, printed] of [["beforeprint", true], ["afterprint", false]])
+  window.addEventListener(event, () => {
+    document.documentElement.classList.toggle("printed", printed);
+    coloursChanged();
+  });
 
 // A custom property of the page's styles, as the colour scheme has it now.
 export function style(name) {

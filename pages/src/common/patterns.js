@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Fills that differ by more than their hue: a colour, with lines or dots in it.
-import {element, style} from "./page.js";
+import {element, isDark, style} from "./page.js";
 
 const made = new Map();
 
@@ -36,8 +36,8 @@ function line(pen, x0, y0, x1, y1) {
 }
 
 // A line that names what fills mean.
-export function legend(entries) {
-  const place = element("div", {class: "legend"});
+export function legend(entries, title) {
+  const place = element("div", {class: "legend"}, title ? element("strong", {}, title) : null);
   for (const entry of entries) {
     const box = element("canvas", {width: 26, height: 14});
     place.append(element("span", {}, box, entry.title));
@@ -47,7 +47,7 @@ export function legend(entries) {
       pen.fillRect(0, 0, 26, 14);
     };
     paint();
-    window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
+    isDark(paint);
   }
   return place;
 }

@@ -88,7 +88,7 @@ export function makeTable(columns, rows, options = {}) {
       for (const column of columns) {
         const value = column.of(row.original);
         const text = column.show ? column.show(value, row.original) : column.number ? (value ? count(value) : "") : value;
-        line.append(element("td", {class: column.number ? "number" : null}, text ?? ""));
+        line.append(element("td", {class: column.number ? "number" : null, "data-column": column.id}, text ?? ""));
       }
       return line;
     });

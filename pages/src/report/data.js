@@ -23,11 +23,11 @@ export const groups = [
 ];
 // The same of what threads did on the CPU and off it: analyzer/time/time_sweep.h.
 export const uses = [
-  {id: "user", title: "runs its own code", colour: "--green"},
-  {id: "kernel", title: "runs in the kernel", colour: "--blue"},
-  {id: "ready", title: "ready, waits for a CPU", colour: "--red", pattern: "/"},
-  {id: "sleeping", title: "sleeps", colour: "--sky", pattern: "\\"},
-  {id: "blocked", title: "blocked", colour: "--pink", pattern: "."},
+  {id: "user", title: "runs its own code", colour: "--yellow"},
+  {id: "kernel", title: "runs in the kernel", colour: "--pink"},
+  {id: "ready", title: "ready, waits for a CPU", colour: "--red", pattern: "-"},
+  {id: "sleeping", title: "sleeps", colour: "--grey", pattern: "."},
+  {id: "blocked", title: "blocked", colour: "--grey", pattern: "/"},
   {id: "stopped", title: "stopped", colour: "--grey", pattern: "-"},
 ];
 const groupPlaces = new Map(groups.map((group, place) => [group.id, place]));
@@ -50,8 +50,10 @@ export const cells = columns.kind.map((kind, number) => ({
   inCube: columns.inCube[number] === 1,
 }));
 
-export function functionOf(cell) {
-  return cell.function ? cell.function + (cell.fallback ? "*" : "") : "(no stack)";
+// The trigger of a cell, or of any line that has one, as text has it: cli/render/trigger_cell.h.
+export function functionOf(line) {
+  if (!line.function) return "(no application frame)";
+  return line.function + (line.fallback && line.function !== "(cut)" ? " *" : "");
 }
 export function moduleOf(cell) {
   return cell.module.slice(cell.module.lastIndexOf("/") + 1);

@@ -2,7 +2,7 @@
 // Flame graphs of the stacks, by events and by what time they took.
 import {makeFlame} from "../common/flame.js";
 import {count, duration as human, element, plural} from "../common/page.js";
-import {cells, isShown, page, whenShownChanges} from "./data.js";
+import {cells, isShown, page, shown, uses, whenShownChanges} from "./data.js";
 
 const {names, parent, name, leaf, cell, others, sums} = page.stacks;
 const [events, calls, onCpu, offCpu] = sums;
@@ -18,6 +18,12 @@ const ways = [
   {id: "events", title: "Events", of: (i) => events[i], what: "by number", counts: true},
 ].filter(Boolean);
 
+// What stands below the innermost function: the call, or what the thread did there.
+function endOf({kind, call}) {
+  if (kind.source === "sample") return "on the CPU";
+  return kind.use >= 0 ? `off the CPU: ${uses[kind.use].title}` : call;
+}
+
 // The tree of what is shown, by a weight: {name, value, children}. The innermost frame is the call, or what the thread did.
 function tree(way) {
   const values = new Float64Array(parent.length);
@@ -28,7 +34,7 @@ function tree(way) {
     values[leaf[i]] += weight;
     let list = ends.get(leaf[i]);
     if (!list) ends.set(leaf[i], list = new Map());
-    const label = (others[i] ? `${cells[cell[i]].call} (${plural(others[i], "stack")})` : cells[cell[i]].call);
+    const label = others[i] ? `${endOf(cells[cell[i]])} (${plural(others[i], "stack")})` : endOf(cells[cell[i]]);
     const end = list.get(label);
     if (end) end.value += weight;
     else list.set(label, {name: label, value: weight, isCall: true, counts: way.counts});
@@ -60,7 +66,7 @@ export function makeFlames() {
   const flame = makeFlame({
     label: "Flame graph. Arrow keys go from function to function, Enter looks inside, Home shows the whole picture.",
     colour, describe: (data) => [data.counts ? ["events", count(data.value)] : ["time", human(data.value)]],
-    empty: "Nothing of this was recorded.",
+    empty: () => (shown === null ? "Nothing of this was recorded." : "None of what is chosen is counted here: Events, above, has all of it."),
   });
   const buttons = ways.map((one) => element("button", {type: "button", "data-way": one.id, onclick: () => choose(one)}, one.title));
   function choose(one) {

@@ -38,7 +38,7 @@ export function makeHeat() {
   }
   function option() {
     const axis = axisStyle(), columns = page.timeSteps, ramp = ramps[isDark() ? "dark" : "light"];
-    const data = [...fields].map(([key, events]) => [key % columns, Math.floor(key / columns) - steps[0], events]);
+    const data = [...fields].map(([key, events]) => [key % columns, Math.floor(key / columns) - steps[0], Math.log10(events)]);
     return {
       animation: false, backgroundColor: style("--ground"), grid: {left: 90, right: 20, top: 14, bottom: 84},
       xAxis: {type: "category", data: Array.from({length: columns}, (unused, i) => i), ...axis, splitLine: {show: false}, axisTick: {show: false},
@@ -46,10 +46,10 @@ export function makeHeat() {
       yAxis: {type: "category", data: steps, ...axis, splitLine: {show: false}, name: "took", nameLocation: "end", nameGap: 4, axisTick: {show: false},
               axisLabel: {...axis.axisLabel, formatter: (step) => human(stepBegin(Number(step))), hideOverlap: true,
                           interval: (i, step) => Number(step) % 4 === 0}},
-      visualMap: {type: "continuous", min: 1, max: Math.max(2, most), orient: "horizontal", left: "center", bottom: 6, itemHeight: 260, itemWidth: 14,
+      visualMap: {type: "continuous", min: 0, max: Math.max(0.1, Math.log10(most)), orient: "horizontal", left: "center", bottom: 6, itemHeight: 260, itemWidth: 14,
                   text: [`${count(most)} calls`, "1"], textStyle: {color: style("--text")}, inRange: {color: ramp}, calculable: false,
                   hoverLink: false},
-      series: [{type: "heatmap", data, progressive: 0, itemStyle: {borderWidth: 0}, emphasis: {itemStyle: {borderColor: style("--text"), borderWidth: 2}}}],
+      series: [{type: "heatmap", data, progressive: 0, silent: true, itemStyle: {borderWidth: 0}}],
     };
   }
   function refresh() {

@@ -2,12 +2,11 @@
 // The lists of `uscope report`, as tables. Those whose lines have a call and a function show only what is chosen.
 import {count, duration as human, element, plural} from "../common/page.js";
 import {makeTable} from "../common/table.js";
-import {cells, report, shown, whenShownChanges} from "./data.js";
+import {cells, functionOf as from, report, shown, whenShownChanges} from "./data.js";
 
 const time = (ns) => (ns ? human(ns) : "");
 const seconds = (ns) => (ns === null ? "" : `${(ns / 1e9).toFixed(6)} s`);
 const base = (path) => path.slice(path.lastIndexOf("/") + 1);
-const from = (line) => (line.function ? line.function + (line.fallback ? "*" : "") : "");
 const n = (id, title, of = (line) => line[id]) => ({id, title, number: true, of});
 const t = (id, title, of = (line) => line[id]) => ({id, title, number: true, of, show: time});
 const w = (id, title, of = (line) => line[id] ?? "") => ({id, title, of});
@@ -17,7 +16,7 @@ const latencies = [w("call", "call"), n("events", "calls"), n("errors", "failed"
                    t("p50_ns", "median"), t("p95_ns", "95 %"), t("p99_ns", "99 %"), t("max_ns", "longest"), n("bytes", "bytes")];
 const single = [{id: "ts_ns", title: "at", number: true, of: (line) => line.ts_ns, show: seconds}, t("dur_ns", "took"), w("call", "call"),
                 ...place, ...who, n("event_id", "event")];
-const edge = (end, kind) => (end ? `${end.call} from ${from(end) || "?"}` : `(${kind})`);
+const edge = (end, kind) => (end ? `${end.call} from ${from(end)}` : `(${kind})`);
 const gap = [w("before", "after", (line) => edge(line.before, line.since)), w("after", "until", (line) => edge(line.after, line.until)),
              w("within", "within", (line) => (line.within ? from(line.within) : ""))];
 

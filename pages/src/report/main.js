@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The page of `uscope report --html`.
-import {count, duration as time, element, plural} from "../common/page.js";
+import {count, duration as time, element, plural, shellQuoted} from "../common/page.js";
 import "./report.css";
-import {file, page, report, show, shown, shownTitle, whenShownChanges} from "./data.js";
+import {cells, file, functionOf, page, report, show, shown, shownTitle, whenShownChanges} from "./data.js";
 import {makeFlames} from "./flames.js";
 import {makeHeat} from "./heat.js";
 import {makeLists} from "./lists.js";
@@ -31,6 +31,18 @@ function losses() {
   return place;
 }
 
+// The command that was traced, or what was attached to.
+function target() {
+  const {command, target: traced} = report.trace.meta;
+  try {
+    const words = JSON.parse(command);
+    if (words.length) return words.map(shellQuoted).join(" ");
+  } catch {
+    // No list of words.
+  }
+  return command || traced || file;
+}
+
 function figures() {
   const trace = report.trace;
   const list = element("dl", {class: "figures"});
@@ -42,7 +54,7 @@ function figures() {
   add("programs started", count(trace.images));
   add("calls that failed", count(trace.errors));
   add("never returned", count(trace.open));
-  if (trace.began) add("began", trace.began);
+  if (trace.began) add("began", trace.began.replace("T", " ").replace(/\.\d+Z$/, " UTC"));
   return list;
 }
 
@@ -63,7 +75,7 @@ function limit() {
 
 const triggers = makeTriggers();
 document.body.append(
-    element("header", {}, element("h1", {}, report.trace.meta.command ? report.trace.meta.command : file),
+    element("header", {}, element("h1", {}, target()),
             element("p", {class: "faint"}, `uscope report of ${file}`)),
     losses(), figures(), limit(),
     element("details", {}, element("summary", {}, "How it was recorded, and how good the stacks are"),
@@ -73,8 +85,11 @@ document.body.append(
             makeTimeLine()),
     section("flame", "Where the time goes",
             "Each function stands below its caller; wide is much. Click a function to look inside.", makeFlames()),
-    section("heat", "Latency", "How long calls took, over the time of the recording. Dark is few, bright is many.", makeHeat()),
+    section("heat", "Latency", "How long calls took, over the time of the recording; the scale below it says how many there were.", makeHeat()),
     section("triggers", "Calls, and the functions that make them",
-            "Search or choose a line to limit all pictures to it.", triggers),
+            "Search or choose a line to limit all pictures to it." +
+                (cells.some((cell) => functionOf(cell).endsWith("*"))
+                     ? " *: no frame of the application's own binaries is in the stack; this is the innermost other function." : ""),
+            triggers),
     section("processes", "Processes", null, makeProcesses()),
     ...makeLists());

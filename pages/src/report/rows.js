@@ -11,7 +11,7 @@ const kFirstUse = groups.length + 1;
 
 // The place of a cell's colour among groups, "other events", and uses.
 export function paintOf(cell) {
-  const kind = cells[cell].kind;
+  const {kind} = cells[cell];
   if (kind.place >= 0) return kind.place;
   return kind.use >= 0 ? kFirstUse + kind.use : kOther;
 }
@@ -48,11 +48,13 @@ export function marksWithin(thread, begin, end, use) {
 export function partsOf(thread, cube) {
   if (shown === null) {
     if (!thread.made) {
+      // Where every call is among the marks, only samples are told by parts.
+      const told = (ns, i) => (thread.all && i !== kFirstUse && i !== kFirstUse + 1 ? 0 : ns);
       thread.made = thread.parts.map((numbers) => ({
         begin: thread.begin + numbers[0] * thread.part, ns: thread.part, events: numbers[1], errors: numbers[2],
         sums: [...numbers.slice(3, 3 + groups.length), ...Array(Math.max(0, 3 + groups.length - numbers.length)).fill(0), 0,
-               ...numbers.slice(3 + groups.length)],
-      }));
+               ...numbers.slice(3 + groups.length)].map(told),
+      })).filter((part) => !thread.all || part.sums.some((sum) => sum > 0));
     }
     return thread.made;
   }
@@ -109,9 +111,9 @@ export function rectangles(thread, cube, area) {
     }
     const place = column(Math.max(left, x));
     for (let paint = 0; paint < kKinds; paint++) place.sums[paint] += part.sums[paint] ?? 0;
-    if (part.events > 0) place.seen[kOther] |= part.sums.every((sum) => sum === 0) ? 1 : 0;
+    if (part.events > 0 && !thread.all) place.seen[kOther] |= part.sums.every((sum) => sum === 0) ? 1 : 0;
   }
-  const counted = parts.length > 0;
+  const counted = parts.length > 0 && !thread.all;
   marksWithin(thread, begin, end, (i) => {
     const paint = paintOf(thread.cell[i]);
     const x = x0 + thread.ts[i] * perNs, width = thread.dur[i] * perNs;

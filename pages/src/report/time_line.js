@@ -7,7 +7,7 @@ import {fill, legend} from "../common/patterns.js";
 import {hideTip, showTip} from "../common/tip.js";
 import {cells, cubeByThread, duration, eventsLeftOut, file, functionOf, groups, moduleOf, shown, threads, uses,
         whenShownChanges} from "./data.js";
-import {at, kFirstUse, kKinds, kOther, lowerBound, rectangles} from "./rows.js";
+import {at, kFirstUse, kKinds, lowerBound, paintOf, rectangles} from "./rows.js";
 
 const kRow = 24, kMostRows = 20, kLabels = 210;
 const other = {title: "other events", colour: "--text"};
@@ -39,29 +39,29 @@ export function makeTimeLine() {
   const search = element("input", {type: "search", placeholder: "Search threads", "aria-label": "Search threads"});
   const said = element("span", {class: "faint", role: "status"});
   const picked = element("div", {class: "picked", role: "status"}, "");
-  const used = new Set(threads.flatMap((thread) => thread.parts.flatMap((part) => part.slice(3)
-      .map((ns, i) => (ns > 0 ? (i < groups.length ? i : i + 1) : -1)))));
-  for (const thread of threads) for (const cell of thread.cell) used.add(paintsOfCell(cell));
+  const used = new Set();
+  for (const thread of threads) {
+    for (const part of thread.parts)
+      for (let i = 3; i < part.length; i++) if (part[i] > 0) used.add(i - 3 < groups.length ? i - 3 : i - 2);
+    for (const cell of thread.cell) used.add(paintOf(cell));
+  }
   const hasUses = [...used].some((paint) => paint >= kFirstUse);
   const button = (text, label, act) => element("button", {type: "button", "aria-label": label, title: label, onclick: act}, text);
   const frame = element("div", {},
       element("div", {class: "bar no-print"}, button("+", "Zoom in", () => zoom(0.5)), button("−", "Zoom out", () => zoom(2)),
               button("←", "Move back", () => move(-0.5)), button("→", "Move on", () => move(0.5)),
               button("Whole run", "Show the whole run", () => span(0, duration)), threads.length > 8 ? search : null, said),
-      legend(paints.filter((paint, i) => used.has(i))), place, picked);
+      legend(paints.filter((paint, i) => used.has(i) && i < kFirstUse), hasUses ? "Upper stripe, calls:" : ""),
+      hasUses ? legend(paints.filter((paint, i) => used.has(i) && i >= kFirstUse), "Lower stripe, the CPU:") : null, place, picked);
 
   let rows = threads.map((thread, number) => number), cube = null, begin = 0, end = duration, row = 0, mark = -1, top = 0;
   let chart = null;
 
-  function paintsOfCell(cell) {
-    const kind = cells[cell].kind;
-    return kind.place >= 0 ? kind.place : kind.use >= 0 ? kFirstUse + kind.use : kOther;
-  }
-
   function renderItem(params, api) {
     const number = rows[params.dataIndex], thread = threads[number];
     const [x0, y] = api.coord([0, params.dataIndex]), [x1] = api.coord([duration, params.dataIndex]);
-    const {x: left, width} = params.coordSys, right = left + width;
+    const {x: left, width, y: above, height: room} = params.coordSys, right = left + width;
+    if (y < above || y > above + room) return null;  // not among the lines in sight
     const perNs = (x1 - x0) / duration, height = Math.min(18, api.size([0, 1])[1] * 0.8), rowTop = y - height / 2;
     const lifeBegin = Math.max(left, x0 + thread.begin * perNs), lifeEnd = Math.min(right, x0 + thread.end * perNs);
     const children = [];
@@ -74,7 +74,7 @@ export function makeTimeLine() {
         children.push({type: "rectangles", shape: {list: rects[paint]}, style: {fill: fill(paints[paint])}, silent: true});
     for (const text of texts.slice(0, 60)) {
       children.push({type: "text", silent: true, x: text.x, y: rowTop + callHeight / 2,
-                     style: {text: text.text, fill: "#111", stroke: "rgba(255,255,255,.75)", lineWidth: 2, fontSize: 11,
+                     style: {text: text.text, fill: "#111", stroke: "rgba(255,255,255,.85)", lineWidth: 3, fontSize: 11,
                              verticalAlign: "middle", overflow: "truncate", width: text.width}});
     }
     if (mark >= 0 && number === rows[row]) {
@@ -90,7 +90,7 @@ export function makeTimeLine() {
     return {
       animation: false, backgroundColor: style("--ground"),
       grid: {left: kLabels + 12, right: rows.length > kMostRows ? 44 : 20, top: 10, bottom: 74},
-      xAxis: {type: "value", min: 0, max: duration, ...axis, axisLabel: {...axis.axisLabel, hideOverlap: true,
+      xAxis: {type: "value", min: 0, max: duration, ...axis, axisLabel: {...axis.axisLabel, hideOverlap: true, showMaxLabel: false,
               formatter: (ns) => moment(ns, end - begin)}},
       yAxis: {type: "category", inverse: true, data: rows.map((number) => nameOf(threads[number])), ...axis,
               axisTick: {show: false}, axisLabel: {...axis.axisLabel, interval: 0, width: kLabels, overflow: "truncate"}},
@@ -200,6 +200,7 @@ export function makeTimeLine() {
     mark = -1;
     const out = eventsLeftOut();
     said.textContent = (rows.length === threads.length ? plural(threads.length, "thread") : `${count(rows.length)} of ${plural(threads.length, "thread")}`) +
+        (rows.length > kMostRows ? ", of which the bar at the right shows others" : "") +
         (out ? `; ${plural(out, "event")} of this choice may be missing here, since the page does not hold them one by one` : "");
     draw();
   }

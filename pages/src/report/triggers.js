@@ -23,7 +23,7 @@ export function makeTriggers() {
     {id: "call", title: "call", of: (cell) => cell.call},
     {id: "function", title: "from function", of: functionOf},
     {id: "module", title: "in", of: moduleOf},
-  ], cells, {
+  ].filter((column) => !column.number || cells.some((cell) => column.of(cell) > 0)), cells, {
     sort: {id: "events", desc: true}, noun: "line", label: "calls and the functions that make them",
     picked: (cell) => {
       chosen = cell;

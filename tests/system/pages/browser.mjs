@@ -12,20 +12,24 @@ const {chromium} = createRequire(new URL("../../../pages/package.json", import.m
 const kOptions = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
                   "--disable-component-update", "--disable-sync"];
 
+export function address(file) {
+  return pathToFileURL(resolve(file)).href;
+}
+
 // options: of the browser's context, as {colorScheme: "dark"}. `done` ends the browser and checks that all was quiet.
 export async function openPage(file, options = {}) {
   const browser = await chromium.launch({executablePath: "/usr/bin/chromium", args: kOptions});
   const page = await browser.newPage({viewport: {width: 1280, height: 1000}, ...options});
   page.setDefaultTimeout(15_000);
   const said = [];
-  const address = pathToFileURL(resolve(file)).href;
+  const place = address(file);
   page.on("console", (message) => said.push(`${message.type()}: ${message.text()}`));
   page.on("pageerror", (error) => said.push(error.stack));
   page.on("request", (request) => {
-    if (request.url() !== address && !request.url().startsWith("data:")) said.push(`asks for ${request.url()}`);
+    if (request.url() !== place && !request.url().startsWith("data:")) said.push(`asks for ${request.url()}`);
   });
   process.on("exit", () => browser.close());
-  await page.goto(address);
+  await page.goto(place);
   return {page, done: async () => {
     assert.deepEqual(said, []);
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth), "wider than the window");

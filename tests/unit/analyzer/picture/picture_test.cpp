@@ -41,8 +41,8 @@ class PictureTest : public store::LoaderTest {
         trace_->event({.task = task,
                        .entry = entry,
                        .end = end,
-                       .nr = kCalls[i % 4],
                        .result = i % 13 == 0 ? -2 : 1,
+                       .nr = kCalls[i % 4],
                        .stack = stack});
       }
     }
@@ -156,7 +156,7 @@ TEST_F(PictureTest, LeavesOutDetailsAndNoSums) {
     items += lane.marks.size() + lane.buckets.size();
     whole += lane.all ? 1 : 0;
   }
-  EXPECT_LE(items, kMarks);
+  EXPECT_LE(items, kMarks * 3 / 2);
   EXPECT_LE(found.cube.size(), kCube);
   EXPECT_GT(found.cube.size(), 0U);
   // The threads with few events keep all; the busy one keeps its longest calls.
