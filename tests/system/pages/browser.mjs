@@ -2,6 +2,7 @@
 // A page in headless Chromium. What the page says on the console, what fails in it, and what it asks of the network are
 // errors.
 import assert from "node:assert/strict";
+import {createServer} from "node:http";
 import {createRequire} from "node:module";
 import {resolve} from "node:path";
 import {pathToFileURL} from "node:url";
@@ -33,13 +34,31 @@ export async function openPage(file, options = {}) {
   return {page, done: async () => {
     assert.deepEqual(said, []);
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth), "wider than the window");
-    // The page's policy lets nothing run that was not in it.
-    await page.evaluate(() => {
+    // The page's policy lets nothing run that was not in it, and asks nobody for anything.
+    let asked = 0;
+    const server = createServer((request, response) => {
+      asked++;
+      response.end();
+    });
+    await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const refused = await page.evaluate((elsewhere) => new Promise((resolve) => {
+      const seen = [];
+      addEventListener("securitypolicyviolation", (event) => {
+        seen.push(event.effectiveDirective);
+        if (seen.length === 4) resolve(seen.sort());
+      });
       const script = document.createElement("script");
       script.textContent = "window.intruder = true";
       document.body.append(script);
-    });
+      document.body.insertAdjacentHTML("beforeend", "<i style='color:red'></i>");
+      new Image().src = `${elsewhere}/image.png`;
+      fetch(elsewhere).catch(() => {});
+      setTimeout(() => resolve(seen.sort()), 5000);
+    }), `http://127.0.0.1:${server.address().port}`);
+    assert.deepEqual(refused, ["connect-src", "img-src", "script-src-elem", "style-src-attr"]);
     assert.equal(await page.evaluate(() => window.intruder), undefined);
+    assert.equal(asked, 0);
+    server.close();
     await browser.close();
   }};
 }
