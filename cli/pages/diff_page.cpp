@@ -57,6 +57,19 @@ ordered_json side_json(const analyzer::SideOfCell& side) {
   return {side.events, side.open, side.timed, side.total_ns, side.runs, errors};
 }
 
+// The functions of a folded stack, innermost first, as debuggers have them.
+ordered_json frames(const std::string& folded) {
+  ordered_json list = ordered_json::array();
+  for (std::size_t end = folded.size(); !folded.empty();) {
+    const std::size_t before = end == 0 ? std::string::npos : folded.rfind(';', end - 1);
+    const std::size_t start = before == std::string::npos ? 0 : before + 1;
+    list.push_back(json_value(short_function(folded.substr(start, end - start))));
+    if (before == std::string::npos) break;
+    end = before;
+  }
+  return list;
+}
+
 class Page {
  public:
   explicit Page(const analyzer::Diff& diff) : diff_(diff) {}
@@ -105,8 +118,8 @@ class Page {
     ordered_json arguments = ordered_json::array();
     for (const auto& string : example.strings) arguments.push_back({json_value(string.value), string.events});
     ordered_json stacks = ordered_json::array();
-    for (const auto& common : example.stacks) stacks.push_back({json_value(common.stack), common.events});
-    if (example.stacks.empty() && !example.stack.empty()) stacks.push_back({json_value(example.stack), nullptr});
+    for (const auto& common : example.stacks) stacks.push_back({frames(common.stack), common.events});
+    if (example.stacks.empty() && !example.stack.empty()) stacks.push_back({frames(example.stack), nullptr});
     return {{"list", list},
             {"text", json_value(text)},
             {"cell", place(key)},
@@ -136,7 +149,7 @@ class Page {
     for (const auto& entry : diff_.places.entries) {
       const analyzer::TimePlace& where = entry.shift.place;
       lines.push_back({{"text", json_value(time_sentence(diff_, entry.shift))},
-                       {"stack", json_value(entry.stack)},
+                       {"stack", frames(entry.stack)},
                        {"cell", where.outside ? ordered_json() : place(where.call)}});
     }
     return {{"notable", diff_.time.notable}, {"length", length_sentence(diff_)}, {"threads", threads_sentence(diff_)},

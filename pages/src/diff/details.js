@@ -26,9 +26,7 @@ function counts(model, cell) {
                      element("td", {class: "number"}, after)))));
 }
 
-// A folded stack, innermost function first, as debuggers have it.
-function stack([folded, events], open) {
-  const frames = folded.split(";").reverse();
+function stack([frames, events], open) {
   const title = events === null ? `${plural(frames.length, "function")} deep` : plural(events, "event");
   return element("details", {class: "stack", open},
                  element("summary", {}, `${title}: `, element("code", {}, frames[0])),

@@ -6,7 +6,7 @@ import {makeDetails} from "./details.js";
 import "../common/panel.css";
 import "./diff.css";
 import {makeDiffFlame} from "./flame.js";
-import {kClasses, modelOf} from "./model.js";
+import {kClasses, modelOf, withArrows} from "./model.js";
 import {makeScatter} from "./scatter.js";
 
 const diff = data(), model = modelOf(diff);
@@ -83,17 +83,17 @@ function findingsOf(list, title) {
 
 function timeLines() {
   const {time} = diff;
-  if (!time.notable) return [element("p", {}, `No notable change: ${time.length}.`)];
+  if (!time.notable) return [element("p", {}, withArrows(`No notable change: ${time.length}.`))];
   return [
-    element("p", {}, time.length), element("p", {}, time.threads),
+    element("p", {}, withArrows(time.length)), element("p", {}, withArrows(time.threads)),
     element("ol", {class: "findings"}, ...time.lines.map((line) => {
       const cell = model.cells[line.cell];
       return element("li", {}, cell ? element("button", {type: "button", onclick: () => {
         choose(cell, cell.findings[0]);
         details.place.scrollIntoView({block: "nearest"});
-      }}, line.text) : element("span", {class: "line"}, line.text),
-                     line.stack ? element("details", {class: "stack"}, element("summary", {}, "stack"),
-                                          element("ol", {class: "frames"}, ...line.stack.split(";").reverse().map((frame) => (
+      }}, withArrows(line.text)) : element("span", {class: "line"}, withArrows(line.text)),
+                     line.stack.length ? element("details", {class: "stack"}, element("summary", {}, "stack"),
+                                          element("ol", {class: "frames"}, ...line.stack.map((frame) => (
                                               element("li", {}, element("code", {}, frame)))))) : null);
     })),
     element("p", {class: "faint"}, time.rest + (time.lines.length < time.total ? `; ${count(time.total - time.lines.length)} more places` : "")),
@@ -103,7 +103,7 @@ function timeLines() {
 function list(title, texts, total) {
   if (texts.length === 0) return [];
   return [element("h2", {}, `${title}, normal → abnormal  `, element("span", {class: "faint"}, count(total))),
-          element("ul", {class: "plain"}, ...texts.map((text) => element("li", {}, text)))];
+          element("ul", {class: "plain"}, ...texts.map((text) => element("li", {}, withArrows(text))))];
 }
 
 const filter = filters();

@@ -26,13 +26,18 @@ export function perRun(number) {
   return number >= 100 || Number.isInteger(number) ? count(Math.round(number)) : number.toFixed(1);
 }
 
+// "->" of the text, which lines could break, as one letter.
+export function withArrows(text) {
+  return text.replaceAll(" -> ", " → ");
+}
+
 export function modelOf(data) {
   const functions = data.functions.map((one) => ({name: functionName(one), whole: one[2], module: one[1], short: one[0]}));
   const cells = data.cells.map(([kind, where, normal, abnormal], index) => ({
     index, kind: data.kinds[kind], kindIndex: kind, where: functions[where], whereIndex: where,
     normal: sideOf(normal, data.normal.length), abnormal: sideOf(abnormal, data.abnormal.length), findings: [],
   }));
-  const findings = data.findings.map((finding, index) => ({...finding, index, cell: cells[finding.cell] ?? null}));
+  const findings = data.findings.map((finding, index) => ({...finding, text: withArrows(finding.text), index, cell: cells[finding.cell] ?? null}));
   for (const finding of findings) finding.cell?.findings.push(finding);
   for (const cell of cells) {
     cell.what = !cell.normal.events ? "abnormal" : !cell.abnormal.events ? "normal" : cell.findings.length ? "changed" : "alike";

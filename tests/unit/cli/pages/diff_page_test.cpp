@@ -40,7 +40,7 @@ TEST_F(DiffPage, HasTheFindingsOfTheTextAndAllCells) {
   EXPECT_EQ(first["text"], "openat fails with EACCES in open_page (server): 15 times, never in the normal runs");
   EXPECT_EQ(first["list"], "abnormal");
   EXPECT_EQ(first["arguments"], nlohmann::json::parse(R"([["/srv/page", 15]])"));
-  EXPECT_EQ(first["stacks"], nlohmann::json::parse(R"([["main;open_page", 15]])"));
+  EXPECT_EQ(first["stacks"], nlohmann::json::parse(R"([[["open_page", "main"], 15]])"));
   const auto& cell = data["cells"][first["cell"].get<std::size_t>()];
   EXPECT_EQ(data["kinds"][cell[0].get<std::size_t>()], "openat");
   EXPECT_EQ(data["functions"][cell[1].get<std::size_t>()], (nlohmann::json{"open_page", "server", "open_page"}));
