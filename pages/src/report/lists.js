@@ -15,9 +15,11 @@ const who = [w("process", "process", (line) => `${line.process} ${line.pid}`), w
 const latencies = [w("call", "call"), n("events", "calls"), n("errors", "failed"), t("total_ns", "total time"), t("mean_ns", "mean"),
                    t("p50_ns", "median"), t("p95_ns", "95 %"), t("p99_ns", "99 %"), t("max_ns", "longest"), n("bytes", "bytes")];
 const single = [{id: "ts_ns", title: "at", number: true, of: (line) => line.ts_ns, show: seconds}, t("dur_ns", "took"), w("call", "call"),
-                ...place, ...who, n("event_id", "event")];
-const edge = (end, kind) => (end ? `${end.call} from ${from(end)}` : `(${kind})`);
-const gap = [w("before", "after", (line) => edge(line.before, line.since)), w("after", "until", (line) => edge(line.after, line.until)),
+                ...place, ...who, {...n("event_id", "event"), show: String}];
+const begins = {tracing: "(tracing began)", thread: "(the thread began)"};
+const ends = {tracing: "(tracing ended)", thread: "(the thread ended)", left: "(the thread left the trace)"};
+const edge = (end, otherwise) => (end ? `${end.call} from ${from(end)}` : otherwise ?? "?");
+const gap = [w("before", "after", (line) => edge(line.before, begins[line.since])), w("after", "until", (line) => edge(line.after, ends[line.until])),
              w("within", "within", (line) => (line.within ? from(line.within) : ""))];
 
 const lists = [
@@ -29,8 +31,9 @@ const lists = [
   {id: "calls", title: "Calls", noun: "call", columns: latencies, sort: {id: "total_ns", desc: true}},
   {id: "waits", title: "Calls that wait", noun: "call", columns: latencies, sort: {id: "total_ns", desc: true}},
   {id: "files", title: "Files and sockets", noun: "file", sort: {id: "total_ns", desc: true},
-   columns: [w("name", "name", (line) => line.name ?? line.path ?? "?"), n("calls", "calls", (line) => line.calls ?? line.events), n("errors", "failed"),
-             t("total_ns", "time"), n("read_bytes", "read"), n("written_bytes", "written")]},
+   columns: [w("name", "name", (line) => line.name ?? "(not known)"), n("calls", "calls"), n("failures", "failed"), n("opens", "opens"), n("reads", "reads"),
+             n("writes", "writes"), n("changes", "changes"), n("bytes_read", "bytes read"), n("bytes_written", "bytes written"), t("total_ns", "time"),
+             t("wait_ns", "of it waiting")]},
   {id: "slowest", title: "Slowest calls", noun: "call", columns: single, sort: {id: "dur_ns", desc: true}},
   {id: "longest_waits", title: "Longest waits", noun: "wait", columns: single, sort: {id: "dur_ns", desc: true}},
   {id: "open", title: "Calls that never returned", noun: "call", columns: single, sort: {id: "dur_ns", desc: true}},
