@@ -8,13 +8,12 @@
 #include "analyzer/diff/matrix.h"
 #include "analyzer/diff/stack_identity.h"
 #include "analyzer/read/query.h"
-#include "analyzer/read/row_ids.h"
 
 namespace uscope::analyzer {
 namespace {
 
 constexpr std::string_view kNoStack = "[no stack]";
-constexpr std::string_view kNoProgram = "[unknown]";
+constexpr std::string_view kUnknown = "[unknown]";
 
 // A store may hold any numbers.
 std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
@@ -33,14 +32,6 @@ double share(const MergedNode& node, const MergedNode& all) {
 }
 
 }  // namespace
-
-// Events of one stack with the same program and call.
-struct StackMerger::Group {
-  ImageRowId image;
-  KindRowId kind;
-  std::uint64_t events = 0;
-  std::uint64_t ns = 0;
-};
 
 StackMerger::StackMerger() {
   tree_.nodes.push_back({.parent = 0, .name = name("all")});
@@ -72,37 +63,43 @@ void StackMerger::count(std::uint32_t node, RunSide side, std::uint64_t events, 
   }
 }
 
-Result<void> StackMerger::add(const store::Database& database, const ModuleNames& names, const OffsetTrust& trust,
-                              RunSide side) {
-  auto kinds = read_kinds(database);
+// By stack; those without one under the id 0.
+Result<StackMerger::Groups> StackMerger::read_groups(const store::Database& database) {
+  const auto kinds = read_kinds(database);
   if (!kinds) return kinds.error();
   std::unordered_map<ImageRowId, std::uint32_t> programs;
   auto done = each_row(database, "SELECT id, name FROM image",
                        [&](const SqlRow& row) { programs[ImageRowId(row.integer(0))] = name(row.text(1)); });
-  if (!done) return done;
-  std::unordered_map<StackRowId, std::uint32_t> broken;
-  done = each_row(database, "SELECT id, ended FROM stack WHERE ended GLOB 'broken:*'",
-                  [&](const SqlRow& row) { broken[StackRowId(row.integer(0))] = name("[" + text(row, 1) + "]"); });
-  if (!done) return done;
-
-  std::unordered_map<StackRowId, std::vector<Group>> groups;
+  if (!done) return done.error();
+  Groups groups;
   done = each_row(database,
                   "SELECT image_id, stack_id, kind_id, count(*), min(total(dur_ns), 4e18) FROM event GROUP BY 1, 2, 3",
                   [&](const SqlRow& row) {
-                    const KindRowId kind(row.integer(2));
-                    const double ns = is_call_kind((*kinds)[kind]) ? std::max(0.0, row.real(4)) : 0;
-                    groups[StackRowId(row.integer(1))].push_back({ImageRowId(row.integer(0)), kind,
-                                                                  static_cast<std::uint64_t>(row.integer(3)),
-                                                                  static_cast<std::uint64_t>(ns)});
+                    const auto program = programs.find(ImageRowId(row.integer(0)));
+                    const auto kind = kinds->find(KindRowId(row.integer(2)));
+                    const std::string_view call = kind == kinds->end() ? kUnknown : std::string_view(kind->second);
+                    const double ns = is_call_kind(call) ? std::max(0.0, row.real(4)) : 0;
+                    groups[StackRowId(row.integer(1))].push_back(
+                        {program == programs.end() ? name(kUnknown) : program->second, name(call),
+                         static_cast<std::uint64_t>(row.integer(3)), static_cast<std::uint64_t>(ns)});
                   });
-  if (!done) return done;
+  if (!done) return done.error();
+  return groups;
+}
 
+Result<void> StackMerger::add(const store::Database& database, const ModuleNames& names, const OffsetTrust& trust,
+                              RunSide side) {
+  auto groups = read_groups(database);
+  if (!groups) return groups.error();
+  std::unordered_map<StackRowId, std::uint32_t> broken;
+  auto done = each_row(database, "SELECT id, ended FROM stack WHERE ended GLOB 'broken:*'",
+                       [&](const SqlRow& row) { broken[StackRowId(row.integer(0))] = name("[" + text(row, 1) + "]"); });
+  if (!done) return done;
   const auto enter = [&](const std::vector<Group>& of_stack, const std::vector<std::uint32_t>& path) {
     for (const Group& group : of_stack) {
-      const auto program = programs.find(group.image);
-      std::uint32_t node = child(0, program == programs.end() ? name(kNoProgram) : program->second);
+      std::uint32_t node = child(0, group.program);
       for (const std::uint32_t part : path) node = child(node, part);
-      count(child(node, name((*kinds)[group.kind])), side, group.events, group.ns);
+      count(child(node, group.call), side, group.events, group.ns);
     }
   };
   StackIdentity identity(database, names, trust);
@@ -110,8 +107,8 @@ Result<void> StackMerger::add(const store::Database& database, const ModuleNames
   std::vector<std::uint32_t> known;  // by index of the caller: its name + 1; 0: not yet
   std::vector<std::uint32_t> path;
   done = identity.each_stack([&](StackRowId id, const std::vector<std::uint32_t>& frames) {
-    const auto of_stack = groups.find(id);
-    if (of_stack == groups.end()) return;
+    const auto of_stack = groups->find(id);
+    if (of_stack == groups->end()) return;
     known.resize(identity.callers().size());
     path.clear();
     if (const auto why = broken.find(id); why != broken.end()) path.push_back(why->second);
@@ -122,10 +119,10 @@ Result<void> StackMerger::add(const store::Database& database, const ModuleNames
       path.push_back(number - 1);
     }
     enter(of_stack->second, path);
-    groups.erase(of_stack);
+    groups->erase(of_stack);
   });
   if (!done) return done;
-  for (const auto& [id, of_stack] : groups) {
+  for (const auto& [id, of_stack] : *groups) {
     const auto why = broken.find(id);
     enter(of_stack, {why != broken.end() ? why->second : name(kNoStack)});
   }

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "analyzer/diff/identity.h"
+#include "analyzer/read/row_ids.h"
 #include "store/db/database.h"
 #include "support/result.h"
 
@@ -53,7 +54,16 @@ class StackMerger {
   [[nodiscard]] MergedStacks finish(std::size_t most = kMostNodes);
 
  private:
-  struct Group;
+  // Events of one stack with the same program and call.
+  struct Group {
+    std::uint32_t program = 0;  // name
+    std::uint32_t call = 0;     // name
+    std::uint64_t events = 0;
+    std::uint64_t ns = 0;
+  };
+  using Groups = std::unordered_map<StackRowId, std::vector<Group>>;
+
+  Result<Groups> read_groups(const store::Database& database);
   std::uint32_t name(std::string_view text, std::string_view module = {});
   std::uint32_t child(std::uint32_t parent, std::uint32_t name);
   void count(std::uint32_t node, RunSide side, std::uint64_t events, std::uint64_t ns);

@@ -93,9 +93,9 @@ TEST_F(DiffPictures, CellsHaveErrorsAndOpenCallsOfBothSides) {
 }
 
 TEST_F(DiffPictures, OfTooManyCellsThoseOfFindingsAreKept) {
-  Matrix matrix;
-  for (int i = 0; i < 10; i++) matrix.cells[{"read", "f" + std::to_string(i), "app"}].events = 100 + i;
-  const auto rows = join_cells({matrix}, {matrix});
+  std::vector<Matrix> runs(1);
+  for (std::uint64_t i = 0; i < 10; i++) runs[0].cells[{"read", "f" + std::to_string(i), "app"}].events = 100 + i;
+  const auto rows = join_cells(runs, runs);  // it points to the runs' cells
   DiffPicture found;
   picture_cells(rows, {{"read", "f0", "app"}}, found, 3);
   EXPECT_EQ(found.cells_left_out, 7U);
