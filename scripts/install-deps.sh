@@ -13,6 +13,10 @@ tests=(libgtest-dev python3 python3-jsonschema clang libclang-rt-14-dev clang-fo
        libboost-context-dev tmux redis-server default-jdk-headless
        qemu-system-x86 busybox-static cpio debian-archive-keyring kmod systemtap systemtap-sdt-dev)
 
+# The pages of --html are made by npm, and tried in a browser. An npm that is there already is not replaced.
+command -v npm >/dev/null || build+=(nodejs npm)
+tests+=(chromium)
+
 vm=(debootstrap linux-source-6.1 bc bison flex dwarves xz-utils)
 
 bench=(mariadb-server sysbench postgresql nginx nodejs default-jre-headless openssh-client dbus-daemon)

@@ -389,6 +389,8 @@ Finding Diagnostician::finding(const GraphFinding& found) const {
     out.threads.push_back(blocked(i));
     out.waited_ns = std::min(out.waited_ns, out.threads.back().waited_ns);
   }
+  if (found.type == FindingType::kCycle) out.circle = found.by_processes ? found.circle : found.threads.size();
+  if (found.type == FindingType::kSelfDeadlock) out.circle = 1;
   for (const std::size_t i : found.threads) add_openings(waits_[i], out.openings);
   if (found.signal) {
     const auto& wakers = waiters_[found.threads[0]].wakers;
@@ -438,11 +440,9 @@ std::vector<OtherWait> Diagnostician::other_waits() const {
     const std::string halted = seen ? halted_text(*seen) : "";
     const auto [place, is_new] =
         places.try_emplace({thread.call, thread.object, function, waits_[i].text, halted}, out.size());
-    if (is_new) out.push_back({thread.call, thread.object, function, waits_[i].text, halted, {}, 0});
-    OtherWait& wait = out[place->second];
-    if (wait.count++ < OtherWait::kMostListed)
-      wait.threads.push_back(
-          {process.pid, thread.tid, thread.name, process.program, thread.waited_ns, thread.attached});
+    if (is_new) out.push_back({thread.call, thread.object, function, waits_[i].text, halted, {}, thread.stack});
+    out[place->second].threads.push_back(
+        {process.pid, thread.tid, thread.name, process.program, thread.waited_ns, thread.attached});
   }
   return out;
 }

@@ -67,9 +67,8 @@ struct OtherWait {
     std::int64_t waited_ns = 0;
     bool at_least = false;  // the thread was waiting before tracing began
   };
-  static constexpr std::size_t kMostListed = 8;
-  std::vector<Waiting> threads;  // the first of them, longest wait first
-  std::size_t count = 0;         // all of them
+  std::vector<Waiting> threads;  // longest wait first
+  StackLines stack;              // of the first of them
 };
 
 struct Finding {
@@ -77,6 +76,7 @@ struct Finding {
   Verdict verdict = Verdict::kStall;
   std::string explanation;  // sentences; names in them may hold any byte
   std::vector<BlockedThread> threads;
+  std::size_t circle = 0;      // the first `circle` threads each wait for the next one, the last for the first
   std::int64_t waited_ns = 0;  // the shortest of their waits
   static constexpr std::size_t kMostOpenings = 8;
   std::vector<Opening> openings;  // of descriptors that hold the threads up, where the trace has all calls

@@ -126,20 +126,24 @@ Result<CellExample> CellLookup::first(const CellEvents& which) {
   }
   auto example = example_of(id);
   if (!example || which.error == kUnconnected) return example;
-  auto usual = usual_stack(which, false);
+  auto usual = usual_stacks(which, false);
   if (!usual) return usual.error();
-  if (!usual->stack) return example;
-  auto text = folded(usual->stack);
-  if (!text) return text.error();
-  example->stack = std::move(*text);
-  example->event_id = usual->first;
+  if (usual->empty()) return example;
+  for (const UsualStack& one : *usual) {
+    auto text = folded(one.stack);
+    if (!text) return text.error();
+    example->stacks.push_back({std::move(*text), static_cast<std::uint64_t>(one.weight)});
+  }
+  example->stack = example->stacks.front().stack;
+  example->event_id = usual->front().first;
   return example;
 }
 
 Result<std::string> CellLookup::slowest_stack(const Cell& cell, bool never_returned) {
-  auto usual = usual_stack({.cell = &cell, .never_returned = never_returned}, !never_returned);
+  auto usual = usual_stacks({.cell = &cell, .never_returned = never_returned}, !never_returned);
   if (!usual) return usual.error();
-  return folded(usual->stack);
+  if (usual->empty()) return std::string();
+  return folded(usual->front().stack);
 }
 
 Result<std::string> CellLookup::folded(StackRowId stack) {
@@ -152,9 +156,15 @@ Result<std::string> CellLookup::folded(StackRowId stack) {
   return found;
 }
 
-Result<CellLookup::UsualStack> CellLookup::usual_stack(const CellEvents& which, bool by_time) {
-  UsualStack usual;
+Result<std::vector<CellLookup::UsualStack>> CellLookup::usual_stacks(const CellEvents& which, bool by_time) {
+  std::vector<UsualStack> usual;
   if (stack_work_left_ <= 0) return usual;
+  const auto add = [&usual](const UsualStack& one) {
+    const auto place =
+        std::find_if(usual.begin(), usual.end(), [&](const UsualStack& other) { return one.weight > other.weight; });
+    usual.insert(place, one);
+    if (usual.size() > CellExample::kMostStacks) usual.pop_back();
+  };
   const WorkBudget budget(database_.handle(), stack_work_left_, kMostForErrors);
   auto query = database_.prepare(usual_stack_sql(which));
   if (!query) return query.error();
@@ -170,7 +180,7 @@ Result<CellLookup::UsualStack> CellLookup::usual_stack(const CellEvents& which, 
       if (which.error) query->bind(4, -*which.error);
       auto done = each(*query, [&](const SqlRow& row) {
         const std::int64_t here = row.integer(by_time ? 1 : 0);
-        if (here > usual.most) usual = {*stack, EventRowId(row.integer(2)), here};
+        if (here > 0) add({*stack, EventRowId(row.integer(2)), here});
       });
       if (!done && !budget.spent()) return done.error();
       if (!done) return usual;

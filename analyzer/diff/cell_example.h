@@ -66,11 +66,11 @@ class CellLookup {
  private:
   struct UsualStack {
     StackRowId stack;
-    EventRowId first;       // its first event
-    std::int64_t most = 0;  // events, or ns
+    EventRowId first;         // its first event
+    std::int64_t weight = 0;  // events, or ns
   };
-  // `by_time`: with most time instead of most events.
-  Result<UsualStack> usual_stack(const CellEvents& which, bool by_time);
+  // Those of most events, most first. `by_time`: with most time instead.
+  Result<std::vector<UsualStack>> usual_stacks(const CellEvents& which, bool by_time);
   Result<std::vector<std::optional<StackRowId>>> stacks_of(const CellSource& source);
   Result<void> source_events(const CellEvents& which, const CellSource& source, std::vector<SampledEvent>& found);
   Result<void> thread_of(SampledEvent& event);

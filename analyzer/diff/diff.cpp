@@ -333,6 +333,27 @@ void add_warnings(const DiffOptions& options, const std::set<std::string>& namel
 
 }  // namespace
 
+namespace {
+
+Result<DiffPicture> draw(const DiffOptions& options, const std::vector<CellRow>& rows, const OffsetTrust& trust,
+                         const Side& normal, const Side& abnormal, const Diff& diff) {
+  DiffPicture picture;
+  std::vector<CellKey> found;
+  for (const auto* list : {&diff.normal_only, &diff.abnormal_only})
+    for (const OnlyEntry& entry : list->entries) found.push_back(entry.cell.key);
+  for (const ChangedEntry& entry : diff.changed.entries) found.push_back(entry.cell.key);
+  picture_cells(rows, found, picture);
+  StackMerger merger;
+  for (const auto& [from, side] : {std::pair{&normal, RunSide::kNormal}, std::pair{&abnormal, RunSide::kAbnormal}})
+    for (const store::Database& database : from->stores)
+      if (auto done = merger.add(database, options.names, trust, side); !done)
+        return done.error().in(database.path().string());
+  picture.stacks = merger.finish();
+  return picture;
+}
+
+}  // namespace
+
 Result<Diff> diff(const DiffOptions& options) {
   Side normal;
   Side abnormal;
@@ -379,6 +400,11 @@ Result<Diff> diff(const DiffOptions& options) {
   result.changed = std::move(*changed);
   result.endings = compare_endings(normal.facts, abnormal.facts);
   result.objects = {cut(*objects, options.lines), objects->size()};
+  if (options.picture) {
+    auto picture = draw(options, rows, trust, normal, abnormal, result);
+    if (!picture) return picture.error();
+    result.picture = std::move(*picture);
+  }
   result.normal = std::move(normal.facts);
   result.abnormal = std::move(abnormal.facts);
   add_warnings(options, nameless, changes, result);

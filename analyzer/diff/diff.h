@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analyzer/diff/diff_cells.h"
+#include "analyzer/diff/diff_picture.h"
 #include "analyzer/diff/endings.h"
 #include "analyzer/diff/identity.h"
 #include "analyzer/diff/matrix.h"
@@ -31,6 +32,7 @@ struct DiffOptions {
   // Calls whose successes are the units of work for rates; empty: rates are per second.
   std::vector<std::string> per{};
   std::size_t lines = 0;  // of each list; 0: no limit
+  bool picture = false;   // also what pictures need: every cell, and all stacks, which reads all events once
 };
 
 // An argument value of a cell's calls, and how many of the examined calls had it.
@@ -39,11 +41,19 @@ struct ArgumentValue {
   std::uint64_t events = 0;
 };
 
+// A stack, folded (root first, `;`), and how many of the cell's events have it: of very many, those that were counted.
+struct CommonStack {
+  std::string stack;
+  std::uint64_t events = 0;
+};
+
 // An example of a cell, from the run that has most of its events.
 struct CellExample {
-  std::string file;                      // of the run
-  EventRowId event_id;                   // the first event with that stack there
-  std::string stack;                     // of most events of those looked at, folded: root first, `;`. Empty: none
+  std::string file;                 // of the run
+  EventRowId event_id;              // the first event with that stack there
+  std::string stack;                // of most events of those looked at, folded: root first, `;`. Empty: none
+  std::vector<CommonStack> stacks;  // those of most events, at most kMostStacks; the first is `stack`
+  static constexpr std::size_t kMostStacks = 5;
   std::optional<std::int64_t> first_ns;  // time of the cell's first event since the start of the run
   std::vector<std::string> threads;      // names; first the threads with most of the examined events
   std::vector<ArgumentValue> strings;    // most distinctive ones first
@@ -86,6 +96,7 @@ struct Diff {
   std::vector<ChangedEnding> endings;
   RankedList<ChangedObject> objects;
   std::vector<std::string> warnings;
+  std::optional<DiffPicture> picture;  // as asked for
 };
 
 // Returns an error if a store cannot be read, or if rates are per unit of work and a run has no work.

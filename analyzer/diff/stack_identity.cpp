@@ -122,11 +122,38 @@ Result<std::unordered_map<StackRowId, std::uint32_t>> StackIdentity::stacks(cons
   if (by.space == MatrixBy::Space::kFunction) return by_trigger();
   if (auto done = read_frames(); !done) return done.error();
   std::unordered_map<StackRowId, std::uint32_t> numbers;
+  auto done = each_frames([&](StackRowId id, const Stack& stack) {
+    numbers[id] = by.space == MatrixBy::Space::kPath ? by_path(stack) : by_depth(stack, by.depth);
+  });
+  if (!done) return done.error();
+  return numbers;
+}
+
+Result<void> StackIdentity::each_stack(const TakeStack& take) {
+  if (auto done = read_frames(); !done) return done;
+  constexpr std::uint32_t kNotYet = 0;  // of callers(): no frame is that one
+  std::unordered_map<FrameRowId, std::uint32_t> callers;
+  std::vector<std::uint32_t> frames;
+  return each_frames([&](StackRowId id, const Stack& stack) {
+    frames.clear();
+    for (const StackFrame& at : stack.frames) {
+      const Frame* frame = frames_.find(at.frame_id);
+      if (!frame) continue;
+      std::uint32_t& number = callers[at.frame_id];
+      const Module* module = modules_.find(frame->module_id);
+      if (number == kNotYet) number = number_of({texts_[frame->text], module ? module->name : ""});
+      frames.push_back(number);
+    }
+    take(id, frames);
+  });
+}
+
+// Calls `take` for each stack that has frames.
+Result<void> StackIdentity::each_frames(const std::function<void(StackRowId, const Stack&)>& take) {
   Stack stack;
   StackRowId id;
   const auto finish = [&] {
-    if (!stack.frames.empty())
-      numbers[id] = by.space == MatrixBy::Space::kPath ? by_path(stack) : by_depth(stack, by.depth);
+    if (!stack.frames.empty()) take(id, stack);
     stack.frames.clear();
   };
   auto done = each_row(database_,
@@ -141,7 +168,7 @@ Result<std::unordered_map<StackRowId, std::uint32_t>> StackIdentity::stacks(cons
                        });
   if (!done) return done.error();
   finish();
-  return numbers;
+  return {};
 }
 
 }  // namespace uscope::analyzer

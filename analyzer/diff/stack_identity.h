@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -33,6 +34,10 @@ class StackIdentity {
   Result<std::unordered_map<StackRowId, std::uint32_t>> stacks(const MatrixBy& by);
   [[nodiscard]] const std::vector<Caller>& callers() const { return callers_; }
 
+  // Calls `take` for each stack that has frames, with its frames as indexes in callers(), innermost first.
+  using TakeStack = std::function<void(StackRowId, const std::vector<std::uint32_t>&)>;
+  Result<void> each_stack(const TakeStack& take);
+
   [[nodiscard]] const std::set<std::string>& nameless() const { return nameless_; }
 
  private:
@@ -57,6 +62,7 @@ class StackIdentity {
   };
 
   Result<void> read_frames();
+  Result<void> each_frames(const std::function<void(StackRowId, const Stack&)>& take);
   std::uint32_t number_of(Caller caller);
   Result<std::unordered_map<StackRowId, std::uint32_t>> by_trigger();
   std::uint32_t by_depth(const Stack& stack, std::size_t depth);

@@ -21,27 +21,6 @@ std::uint64_t rest(std::uint64_t whole, std::uint64_t part) {
   return whole > part ? whole - part : 0;
 }
 
-TimeUse use_of(const Kind& kind) {
-  if (kind.source == trace::source_name(USC_SOURCE_SYSCALL)) return TimeUse::kCall;
-  if (kind.source == trace::source_name(USC_SOURCE_SAMPLE)) {
-    if (kind.nr == USC_SAMPLE_USER) return TimeUse::kUser;
-    return kind.nr == USC_SAMPLE_KERNEL ? TimeUse::kKernel : TimeUse::kNothing;
-  }
-  if (kind.source != trace::source_name(USC_SOURCE_OFFCPU)) return TimeUse::kNothing;
-  switch (kind.nr) {
-    case USC_OFFCPU_PREEMPTED:
-      return TimeUse::kPreempted;
-    case USC_OFFCPU_SLEEPING:
-      return TimeUse::kSleeping;
-    case USC_OFFCPU_BLOCKED:
-      return TimeUse::kBlocked;
-    case USC_OFFCPU_STOPPED:
-      return TimeUse::kStopped;
-    default:
-      return TimeUse::kNothing;
-  }
-}
-
 // More waited, more often, then by name: an order that does not depend on how a map is hashed.
 bool waited_longer(const Waker& a, const Waker& b) {
   return std::tie(b.waited_ns, b.times, a.pid, a.tid, a.who) < std::tie(a.waited_ns, a.times, b.pid, b.tid, b.who);
@@ -412,6 +391,27 @@ Result<void> TimeReader::waiting(const TimeSweep& sweep, TimeStacks& stacks) {
 }
 
 }  // namespace
+
+TimeUse use_of(const Kind& kind) {
+  if (kind.source == trace::source_name(USC_SOURCE_SYSCALL)) return TimeUse::kCall;
+  if (kind.source == trace::source_name(USC_SOURCE_SAMPLE)) {
+    if (kind.nr == USC_SAMPLE_USER) return TimeUse::kUser;
+    return kind.nr == USC_SAMPLE_KERNEL ? TimeUse::kKernel : TimeUse::kNothing;
+  }
+  if (kind.source != trace::source_name(USC_SOURCE_OFFCPU)) return TimeUse::kNothing;
+  switch (kind.nr) {
+    case USC_OFFCPU_PREEMPTED:
+      return TimeUse::kPreempted;
+    case USC_OFFCPU_SLEEPING:
+      return TimeUse::kSleeping;
+    case USC_OFFCPU_BLOCKED:
+      return TimeUse::kBlocked;
+    case USC_OFFCPU_STOPPED:
+      return TimeUse::kStopped;
+    default:
+      return TimeUse::kNothing;
+  }
+}
 
 Result<TimeShares> read_time(const store::Database& database, const Catalog& catalog, const TimeQuery& query) {
   return TimeReader(database, catalog, query).run();

@@ -117,6 +117,9 @@ struct TimeQuery {
   std::size_t lines = 0;                 // of each list; 0 = all
 };
 
+// What an event of this kind says of a thread's time.
+[[nodiscard]] TimeUse use_of(const Kind& kind);
+
 // Reads each event once, unless neither samples nor times off the CPU were recorded: then nothing but `recorded` is
 // told.
 [[nodiscard]] Result<TimeShares> read_time(const store::Database& database, const Catalog& catalog,

@@ -4,7 +4,9 @@
 // long the readers take to answer.
 //
 //   loader_bench [--events N] [--stacks N] [--rounds N] [--folder F] [--even] [--check]      prints one JSON object
-//   loader_bench --write RAW [--calls server|copies|stats] [--events N] [--stacks N]   writes a trace, and nothing else
+//   loader_bench --write RAW [--calls server|copies|stats] [--events N] [--stacks N] [--threads N]   writes a trace,
+//   and nothing
+//                                                                                             else
 //   loader_bench --load RAW --events N                                        loads it into RAW.db, and nothing else
 //   loader_bench --diff [--events N] [--stacks N] [--folder F] [--even] [--check]            only `uscope diff`
 //
@@ -260,6 +262,8 @@ int main(int argc, char** argv) {
       settings.shape.events = std::strtoull(value, nullptr, 10);
     else if (option == "--stacks")
       settings.shape.stacks = static_cast<std::uint32_t>(std::strtoul(value, nullptr, 10));
+    else if (option == "--threads")
+      settings.shape.threads = static_cast<std::uint32_t>(std::strtoul(value, nullptr, 10));
     else if (option == "--rounds")
       settings.rounds = std::atoi(value);
     else if (option == "--folder")
@@ -277,11 +281,11 @@ int main(int argc, char** argv) {
     else
       settings.rounds = 0;
   }
-  if (settings.shape.events == 0 || settings.shape.stacks == 0 || settings.rounds < 1) {
+  if (settings.shape.events == 0 || settings.shape.stacks == 0 || settings.shape.threads == 0 || settings.rounds < 1) {
     std::fprintf(
         stderr,
-        "usage: loader_bench [--diff | --write RAW | --load RAW] [--events N] [--stacks N] [--rounds N] [--folder F] "
-        "[--calls server|copies|stats] [--even] [--check]\n");
+        "usage: loader_bench [--diff | --write RAW | --load RAW] [--events N] [--stacks N] [--threads N] [--rounds N] "
+        "[--folder F] [--calls server|copies|stats] [--even] [--check]\n");
     return 2;
   }
   if (!settings.write.empty()) return uscope::store::write_only(settings);

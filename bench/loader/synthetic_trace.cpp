@@ -66,7 +66,7 @@ constexpr std::array<std::pair<int, std::string_view>, 4> kDescriptors{
 std::uint32_t write_definitions(trace::RawWriter& writer, const Shape& shape) {
   std::uint32_t seq = 0;
   const bool is_server = shape.calls == Calls::kServer;
-  for (std::uint32_t serial = 1; serial <= (is_server ? kThreads : 1); serial++) {
+  for (std::uint32_t serial = 1; serial <= (is_server ? shape.threads : 1); serial++) {
     usc_task task{};
     task.head = {sizeof(task), USC_RECORD_TASK, 0, seq++, serial, kTraceStart};
     task.process = 1 + (serial - 1) % kProcesses;
@@ -203,7 +203,7 @@ usc_event event_of(const Shape& shape, std::uint64_t number) {
   event.head.size = sizeof(event);
   event.head.type = USC_RECORD_EVENT;
   event.head.cpu = static_cast<__u16>(number % kCpus);
-  event.head.task = 1 + static_cast<__u32>(random % kThreads);
+  event.head.task = 1 + static_cast<__u32>(random % shape.threads);
   event.head.time = kTraceStart + 1'000'000'000 + number * 1000;
   event.entry_ns = event.head.time - (random % 5000 == 0 ? 300'000'000 : random >> 20 & 0x1fffff);
   event.result = random % 50 == 0 ? -2 : static_cast<std::int64_t>(random & 0xfff);

@@ -25,13 +25,13 @@ struct Shape {
   std::uint32_t frames = 0;  // of a stack: from half of it to one and a half
   bool even = false;         // stacks are equally frequent; otherwise a few make up most events
   std::uint64_t seed = 0;    // other events of the same kinds
+  std::uint32_t threads = 200;
   Calls calls = Calls::kServer;
 };
 
-// A server: 8 processes with 25 threads each, 59 kinds of calls, 500 triggers, durations of up to 2 ms and, one in
-// 5000, of 0.3 s; 2 % fail; one call in 100,000 never returns.
+// A server: 8 processes with 25 threads each (by default), 59 kinds of calls, 500 triggers, durations of up to 2 ms
+// and, one in 5000, of 0.3 s; 2 % fail; one call in 100,000 never returns.
 inline constexpr std::uint32_t kProcesses = 8;
-inline constexpr std::uint32_t kThreads = 200;
 inline constexpr std::uint32_t kKinds = 59;
 inline constexpr std::uint32_t kTriggers = 500;
 inline constexpr std::uint32_t kPaths = 5000;

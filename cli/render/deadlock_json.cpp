@@ -10,6 +10,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
+constexpr std::size_t kMostListed = 8;  // threads of one of the other waits
+
 std::string_view standing_name(analyzer::Standing standing) {
   switch (standing) {
     case analyzer::Standing::kHeld:
@@ -89,13 +91,15 @@ ordered_json other_waits_json(const std::vector<analyzer::OtherWait>& waits) {
   ordered_json list = ordered_json::array();
   for (const auto& wait : waits) {
     ordered_json threads = ordered_json::array();
-    for (const auto& thread : wait.threads)
+    for (const auto& thread : wait.threads) {
+      if (threads.size() == kMostListed) break;
       threads.push_back({{"pid", thread.pid},
                          {"tid", thread.tid},
                          {"name", json_value(thread.name)},
                          {"process", thread.process.empty() ? ordered_json() : json_value(thread.process)},
                          {"waited_ns", thread.waited_ns},
                          {"at_least", thread.at_least}});
+    }
     list.push_back({{"call", json_value(wait.call)},
                     {"wait", wait.wait.empty() ? ordered_json() : json_value(wait.wait)},
                     {"halted", wait.halted.empty() ? ordered_json() : json_value(wait.halted)},
@@ -103,7 +107,7 @@ ordered_json other_waits_json(const std::vector<analyzer::OtherWait>& waits) {
                     {"object_doubtful", wait.object.doubtful},
                     {"descriptor", wait.object.number ? ordered_json(*wait.object.number) : ordered_json()},
                     {"function", wait.function.empty() ? ordered_json() : json_value(wait.function)},
-                    {"count", wait.count},
+                    {"count", wait.threads.size()},
                     {"threads", threads}});
   }
   return list;
@@ -111,7 +115,7 @@ ordered_json other_waits_json(const std::vector<analyzer::OtherWait>& waits) {
 
 }  // namespace
 
-std::string deadlock_json(const analyzer::Diagnosis& diagnosis) {
+ordered_json deadlock_value(const analyzer::Diagnosis& diagnosis) {
   ordered_json findings = ordered_json::array();
   for (const auto& finding : diagnosis.findings)
     findings.push_back({{"type", analyzer::finding_name(finding.type)},
@@ -126,15 +130,18 @@ std::string deadlock_json(const analyzer::Diagnosis& diagnosis) {
         {{"from", edge.from}, {edge.process ? "to_process" : "to_thread", edge.to}, {"label", json_value(edge.label)}});
   ordered_json warnings = ordered_json::array();
   for (const std::string& warning : diagnosis.warnings) warnings.push_back(json_value(warning));
-  const ordered_json value{{"verdict", analyzer::verdict_name(diagnosis.verdict)},
-                           {"findings", findings},
-                           {"blocked", threads_json(diagnosis.blocked)},
-                           {"computing", computing_json(diagnosis.computing)},
-                           {"other_waits", other_waits_json(diagnosis.other_waits)},
-                           {"edges", edges},
-                           {"reason", diagnosis.reason.empty() ? ordered_json() : json_value(diagnosis.reason)},
-                           {"warnings", warnings}};
-  return dump(value) + "\n";
+  return {{"verdict", analyzer::verdict_name(diagnosis.verdict)},
+          {"findings", findings},
+          {"blocked", threads_json(diagnosis.blocked)},
+          {"computing", computing_json(diagnosis.computing)},
+          {"other_waits", other_waits_json(diagnosis.other_waits)},
+          {"edges", edges},
+          {"reason", diagnosis.reason.empty() ? ordered_json() : json_value(diagnosis.reason)},
+          {"warnings", warnings}};
+}
+
+std::string deadlock_json(const analyzer::Diagnosis& diagnosis) {
+  return dump(deadlock_value(diagnosis)) + "\n";
 }
 
 }  // namespace uscope::cli

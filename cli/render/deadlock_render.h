@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "analyzer/deadlock/deadlock.h"
@@ -11,6 +12,7 @@ namespace uscope::cli {
 
 [[nodiscard]] std::string deadlock_text(const analyzer::Diagnosis& diagnosis, std::size_t width);
 // docs/json/deadlock.schema.json
+[[nodiscard]] nlohmann::ordered_json deadlock_value(const analyzer::Diagnosis& diagnosis);
 [[nodiscard]] std::string deadlock_json(const analyzer::Diagnosis& diagnosis);
 
 // The wait-for graph in the language of graphviz: threads in the boxes of their processes, those of findings in red.

@@ -190,16 +190,16 @@ std::string other_line(const analyzer::OtherWait& wait) {
   if (!wait.function.empty()) text += " in " + printable(wait.function);
   if (!wait.halted.empty()) text += ", " + printable(wait.halted);
   const auto& threads = wait.threads;
-  if (wait.count == 1) return text + fmt::format(": {}, for {}", who(threads[0]), waited(threads[0]));
-  text += fmt::format(": {} threads, the longest for {}: {}", wait.count, waited(threads[0]), who(threads[0]));
+  if (threads.size() == 1) return text + fmt::format(": {}, for {}", who(threads[0]), waited(threads[0]));
+  text += fmt::format(": {} threads, the longest for {}: {}", threads.size(), waited(threads[0]), who(threads[0]));
   for (std::size_t i = 1; i < std::min(threads.size(), kListed); i++) text += fmt::format(", {}", threads[i].tid);
-  return text + (wait.count > kListed ? " …" : "");
+  return text + (threads.size() > kListed ? " …" : "");
 }
 
 std::string other_waits(const analyzer::Diagnosis& diagnosis, std::size_t width) {
   const auto& waits = diagnosis.other_waits;
   std::size_t count = 0;
-  for (const auto& wait : waits) count += wait.count;
+  for (const auto& wait : waits) count += wait.threads.size();
   if (count == 0) return "";
   std::string out = heading_cell("WAITING") + (count == 1 ? "1 thread waits in another call:\n"
                                                           : fmt::format("{} threads wait in other calls:\n", count));

@@ -264,7 +264,7 @@ ordered_json top_list(const analyzer::TopList<Line>& list, const Render& render)
 
 }  // namespace
 
-std::string report_json(const analyzer::Summary& summary) {
+ordered_json report_value(const analyzer::Summary& summary) {
   ordered_json ends = ordered_json::array();
   for (const auto& line : summary.stack_ends)
     ends.push_back({{"ended", json_value(line.ended)},
@@ -280,7 +280,7 @@ std::string report_json(const analyzer::Summary& summary) {
   failures["left_out"] = summary.failed.left_out;
   failures["searched"] = {{"events", summary.failed.searched_events}};
   failures["searched"].update(top_list(summary.failed.searched, failed));
-  const ordered_json report{{"losses", losses(summary)},
+  return {{"losses", losses(summary)},
                             {"trace", trace(summary.trace)},
                             {"stack_ends", ends},
                             {"walks", walks(summary.walks)},
@@ -302,7 +302,10 @@ std::string report_json(const analyzer::Summary& summary) {
                             {"gap_pairs", top_list(summary.gap_pairs, gap_pair)},
                             {"open", top_list(summary.open, instance)},
                             {"signals", top_list(summary.signals, signal)}};
-  return dump(report) + "\n";
+}
+
+std::string report_json(const analyzer::Summary& summary) {
+  return dump(report_value(summary)) + "\n";
 }
 
 }  // namespace uscope::cli

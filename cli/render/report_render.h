@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "analyzer/summary/summary.h"
@@ -13,6 +14,11 @@ namespace uscope::cli {
 // `file` appears in the hints at the end; `width` is in columns.
 [[nodiscard]] std::string report_text(const analyzer::Summary& summary, const std::string& file, TextWidth width);
 
+// The part of it above the lists: what is missing, what was traced, how good the stacks are.
+[[nodiscard]] std::string report_head(const analyzer::Summary& summary, TextWidth width);
+
+// What the JSON says.
+[[nodiscard]] nlohmann::ordered_json report_value(const analyzer::Summary& summary);
 [[nodiscard]] std::string report_json(const analyzer::Summary& summary);
 
 }  // namespace uscope::cli

@@ -557,11 +557,15 @@ std::string hints(const Summary& summary, const std::string& file) {
 
 }  // namespace
 
+std::string report_head(const Summary& summary, TextWidth width) {
+  return losses(summary, width) + trace_line(summary, width) + clock_lines(summary) + stack_line(summary, width) +
+         unwind_line(summary, width) + verify_line(summary, width) + io_uring_line(summary);
+}
+
 std::string report_text(const Summary& summary, const std::string& file, TextWidth width) {
-  return title(summary, width) + losses(summary, width) + trace_line(summary, width) + clock_lines(summary) +
-         stack_line(summary, width) + unwind_line(summary, width) + verify_line(summary, width) +
-         io_uring_line(summary) + processes(summary, width) + threads(summary, width) + time_spent(summary, width) +
-         calls("CALLS", summary.calls, width) + calls("CALLS THAT WAIT", summary.waits, width) +
+  return title(summary, width) + report_head(summary, width) + processes(summary, width) + threads(summary, width) +
+         time_spent(summary, width) + calls("CALLS", summary.calls, width) +
+         calls("CALLS THAT WAIT", summary.waits, width) +
          files_section(summary.files, summary.trace.processes > 1, width) + triggers(summary, width) +
          errors(summary, width) + failed(summary, width) + signals(summary, width) +
          instances("SLOWEST CALLS", summary.slowest, "longest", "took", width) +

@@ -13,12 +13,10 @@
 #include "support/text.h"
 
 namespace uscope::cli {
-namespace {
 
 using analyzer::ProcessNode;
 using analyzer::ProcessTree;
 
-// The programs of a process in order: "bash → make"; consecutive repetitions count once.
 std::string programs(const ProcessNode& node) {
   std::vector<std::string> names;
   if (!node.inherited_path.empty()) names.push_back(node.inherited_name);
@@ -43,6 +41,8 @@ std::string ended(const ProcessNode& node) {
   if (!node.exit_code && !node.exit_signal && node.end_ns) return "not known";
   return describe_exit(node.exit_code, node.exit_signal);
 }
+
+namespace {
 
 std::vector<std::string> process_row(const ProcessNode& node, const std::string& prefix) {
   const std::string lived =

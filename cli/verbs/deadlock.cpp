@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/verbs/deadlock.h"
 
+#include <array>
 #include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
 
+#include "cli/pages/bundles.h"
+#include "cli/pages/deadlock_page.h"
+#include "cli/pages/html_page.h"
 #include "cli/render/deadlock_render.h"
 #include "cli/session/attached_trace.h"
 #include "cli/session/confined_reader.h"
+#include "cli/session/record_target.h"
+#include "cli/session/text_output.h"
 #include "cli/verbs/shared_options.h"
 #include "store/db/database.h"
+#include "store/files/output_file.h"
+#include "support/private_file.h"
 
 namespace uscope::cli {
 
@@ -23,10 +32,21 @@ void add_deadlock(CommandLine& line) {
                    "what traces in the kernel: bpf, kmod (the module), or what works")
       ->one_of({"auto", "bpf", "kmod"})
       ->capture_default_str();
-  verb->add_choice("--format", options->format, "how to print the result: dot is the graph of who waits for whom",
-                   {{"text", DeadlockFormat::kText}, {"json", DeadlockFormat::kJson}, {"dot", DeadlockFormat::kDot}});
+  Option* format = verb->add_choice(
+      "--format", options->format, "how to print the result: dot is the graph of who waits for whom",
+      {{"text", DeadlockFormat::kText}, {"json", DeadlockFormat::kJson}, {"dot", DeadlockFormat::kDot}});
+  add_html(*verb, format, options->html, options->force);
   verb->runs([options] { return run_deadlock(*options); });
 }
+
+namespace {
+
+int exit_status(const analyzer::Diagnosis& diagnosis) {
+  if (diagnosis.verdict == analyzer::Verdict::kUndecided) return kUndecided;
+  return diagnosis.verdict == analyzer::Verdict::kNone ? 0 : 1;
+}
+
+}  // namespace
 
 Result<int> show_diagnosis(const analyzer::Diagnosis& diagnosis, DeadlockFormat format) {
   Output out(stdout);
@@ -34,8 +54,7 @@ Result<int> show_diagnosis(const analyzer::Diagnosis& diagnosis, DeadlockFormat 
   if (format == DeadlockFormat::kJson) out.write(deadlock_json(diagnosis));
   if (format == DeadlockFormat::kDot) out.write(deadlock_dot(diagnosis));
   if (auto done = out.finish(); !done) return done.error();
-  if (diagnosis.verdict == analyzer::Verdict::kUndecided) return kUndecided;
-  return diagnosis.verdict == analyzer::Verdict::kNone ? 0 : 1;
+  return exit_status(diagnosis);
 }
 
 namespace {
@@ -44,6 +63,72 @@ Result<int> diagnose_store(const store::Database& database, DeadlockFormat forma
   auto diagnosis = analyzer::diagnose(database);
   if (!diagnosis) return diagnosis.error();
   return show_diagnosis(*diagnosis, format);
+}
+
+// Returns the exit status.
+Result<int> write_page_of(const store::Database& database, const Bundle& bundle, const std::string& target,
+                          std::FILE* stream) {
+  const auto diagnosis = analyzer::diagnose(database);
+  if (!diagnosis) return diagnosis.error();
+  Output out(stream);
+  out.write(html_page(bundle, "uscope deadlock " + target, deadlock_page(*diagnosis, target)));
+  if (auto done = out.finish(); !done) return done.error();
+  return exit_status(*diagnosis);
+}
+
+Result<int> write_page_of_file(const DeadlockOptions& options, const Bundle& bundle, const store::OutputPlace& place) {
+  const auto database = store::Database::open(options.file);
+  if (!database) return database.error();
+  int status = 0;
+  auto done = write_text_output(place, {&*database}, [&](std::FILE* stream) -> Result<void> {
+    auto found = write_page_of(*database, bundle, options.file.string(), stream);
+    if (!found) return found.error();
+    status = *found;
+    return {};
+  });
+  if (!done) return done.error();
+  return status;
+}
+
+Result<void> copy_page(int page, std::FILE* stream) {
+  const auto from = stream_over(page, "r");
+  if (!from) return from.error();
+  std::rewind(from->get());
+  Output out(stream);
+  std::array<char, 1 << 16> buffer{};
+  while (const std::size_t read = std::fread(buffer.data(), 1, buffer.size(), from->get()))
+    out.write({buffer.data(), read});
+  return out.finish();
+}
+
+// What diagnoses an application that runs may not write files any more: it writes the page to one without a name, which
+// is then copied.
+Result<int> write_page_of_running(const DeadlockOptions& options, const Bundle& bundle,
+                                  const store::OutputPlace& place) {
+  const auto folder = open_temporary_folder();
+  if (!folder) return folder.error();
+  const auto page = open_nameless(folder->get());
+  if (!page) return page.error();
+  const std::string target = describe_target(options.running);
+  const auto status = with_attached_trace(
+      options.running,
+      [&](const store::Database& database) -> Result<int> {
+        const auto stream = stream_over(page->get());
+        return stream ? write_page_of(database, bundle, target, stream->get()) : stream.error();
+      },
+      kDeadlockError);
+  if (!status || *status == kDeadlockError) return status;
+  auto done = write_text_output(place, {}, [&](std::FILE* stream) { return copy_page(page->get(), stream); });
+  if (!done) return done.error();
+  return status;
+}
+
+Result<int> write_page(const DeadlockOptions& options, bool is_running) {
+  const auto bundle = bundle_of(Page::kDeadlock);
+  if (!bundle) return bundle.error();
+  auto place = store::OutputPlace::find(*options.html, store::OutputKind::kText, options.force);
+  if (!place) return place.error();
+  return is_running ? write_page_of_running(options, *bundle, *place) : write_page_of_file(options, *bundle, *place);
 }
 
 }  // namespace
@@ -55,6 +140,7 @@ Result<int> run_deadlock(const DeadlockOptions& options) {
     return Error{is_running ? "both a trace and a running application are given"
                             : "neither a trace nor a running application is given",
                  "give one of: FILE.db, --pid PID, --app NAME, --cgroup PATH"};
+  if (options.html) return write_page(options, is_running);
   const auto diagnose = [&options](const store::Database& database) {
     return diagnose_store(database, options.format);
   };

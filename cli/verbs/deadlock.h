@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "analyzer/deadlock/deadlock.h"
@@ -23,6 +24,8 @@ struct DeadlockOptions {
   std::filesystem::path file;  // either this or `running`
   RecordVerbOptions running;
   DeadlockFormat format = DeadlockFormat::kText;
+  std::optional<std::filesystem::path> html;  // write a page to this file instead
+  bool force = false;                         // also replace a file that exists
 };
 
 void add_deadlock(CommandLine& line);

@@ -6,10 +6,18 @@
 #include <charconv>
 #include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
 
+#include "cli/pages/bundles.h"
+#include "cli/pages/diff_page.h"
+#include "cli/pages/html_page.h"
 #include "cli/render/diff_render.h"
 #include "cli/session/confined_reader.h"
+#include "cli/session/text_output.h"
 #include "cli/verbs/shared_options.h"
+#include "store/db/database.h"
+#include "store/files/output_file.h"
 #include "syscalls/call_set.h"
 
 namespace uscope::cli {
@@ -67,7 +75,9 @@ Result<analyzer::DiffOptions> parse_diff(const DiffVerbOptions& options) {
     parsed.per = std::move(*calls);
   }
   parsed.app_modules = options.app_modules;
-  parsed.lines = options.top.value_or(options.format == Format::kText ? kDiffLines : kJsonLines);
+  parsed.picture = options.html.has_value();
+  const bool few = options.format == Format::kText && !options.html;
+  parsed.lines = options.top.value_or(few ? kDiffLines : kJsonLines);
   return parsed;
 }
 
@@ -91,17 +101,52 @@ void add_diff(CommandLine& line) {
       ->type_name("SET");
   verb->add_option("--map", options->renamed, "treat a module of one run as a module of another: base names")
       ->type_name("OLD=NEW");
-  take_number(verb->add_option("--top", options->top, "lines of each list, 0 = all (text: 5, json: 100)"), 0,
+  take_number(verb->add_option("--top", options->top, "lines of each list, 0 = all (text: 5, json and html: 100)"), 0,
               kMostNumber)
       ->type_name("N");
   add_app_module(*verb, options->app_modules);
-  add_format(*verb, options->format);
+  Option* format = add_format(*verb, options->format);
+  add_html(*verb, format, options->html, options->force);
   verb->runs([options] { return run_diff(*options); });
 }
+
+namespace {
+
+// The stores are opened here only to tell that none of them is the output.
+Result<void> write_page(const DiffVerbOptions& options, const analyzer::DiffOptions& parsed) {
+  const auto bundle = bundle_of(Page::kDiff);
+  if (!bundle) return bundle.error();
+  auto place = store::OutputPlace::find(*options.html, store::OutputKind::kText, options.force);
+  if (!place) return place.error();
+  std::vector<store::Database> databases;
+  for (const auto* files : {&parsed.normal, &parsed.abnormal}) {
+    for (const auto& file : *files) {
+      auto database = store::Database::open(file);
+      if (!database) return database.error();
+      databases.push_back(std::move(*database));
+    }
+  }
+  std::vector<const store::Database*> inputs;
+  inputs.reserve(databases.size());
+  for (const store::Database& database : databases) inputs.push_back(&database);
+  return write_text_output(*place, inputs, [&](std::FILE* stream) -> Result<void> {
+    auto found = analyzer::diff(parsed);
+    if (!found) return found.error();
+    Output out(stream);
+    out.write(html_page(*bundle, "uscope diff " + options.abnormal.front(), diff_page(*found)));
+    return out.finish();
+  });
+}
+
+}  // namespace
 
 Result<int> run_diff(const DiffVerbOptions& options) {
   auto parsed = parse_diff(options);
   if (!parsed) return parsed.error();
+  if (options.html) {
+    if (auto done = write_page(options, *parsed); !done) return done.error();
+    return 0;
+  }
   if (auto confined = confine_reader(); !confined) return confined.error();
   auto found = analyzer::diff(*parsed);
   if (!found) return found.error();

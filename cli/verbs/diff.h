@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,8 +21,10 @@ struct DiffVerbOptions {
   std::vector<std::string> app_modules;  // globs
   std::string per;                       // a set of calls; empty: rates per second
   std::string by = "function";           // function, depth:N, path
-  std::optional<std::size_t> top;        // lines of each list, 0 = all; nullopt: 5 in text, 100 in JSON
+  std::optional<std::size_t> top;        // lines of each list, 0 = all; nullopt: 5 in text, 100 in JSON and on pages
   Format format = Format::kText;
+  std::optional<std::filesystem::path> html;  // write a page to this file instead
+  bool force = false;                         // also replace a file that exists
 };
 
 void add_diff(CommandLine& line);

@@ -3,8 +3,6 @@
 
 #include <fmt/core.h>
 
-#include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -14,32 +12,14 @@
 
 #include "analyzer/read/catalog.h"
 #include "cli/session/confined_reader.h"
-#include "cli/session/interruption.h"
-#include "cli/session/output_owner.h"
+#include "cli/session/text_output.h"
 #include "cli/terminal/output.h"
 #include "cli/verbs/shared_options.h"
 #include "store/db/database.h"
-#include "store/files/output_file.h"
-#include "support/private_file.h"
 #include "support/text.h"
-#include "support/unique_fd.h"
 
 namespace uscope::cli {
 namespace {
-
-struct StreamCloser {
-  void operator()(std::FILE* stream) const { std::fclose(stream); }
-};
-using Stream = std::unique_ptr<std::FILE, StreamCloser>;
-
-Result<Stream> stream_over(int fd) {
-  auto copy = duplicate(fd);
-  if (!copy) return copy.error();
-  Stream stream(fdopen(copy->get(), "w"));
-  if (!stream) return errno_error("cannot write the export", errno);
-  (void)copy->release();
-  return stream;
-}
 
 Result<void> write_folded(const ExportOptions& options, const store::Database& database, std::FILE* stream) {
   if (auto warned = warn_of_missing_events(database); !warned) return warned;
@@ -68,30 +48,6 @@ Result<void> write_folded(const ExportOptions& options, const store::Database& d
   return out.finish();
 }
 
-// Writes to a file that gets its name when it is complete. A signal ends it without a name.
-Result<void> write_file(const ExportOptions& options, const store::Database& database, store::OutputFile file) {
-  OutputOwner owner({file.fd()});
-  if (auto confined = confine_reader({file.folder()}); !confined) return confined;
-  Result<void> done;
-  {
-    const Interruption interruption;
-    constexpr int kSteps = 10'000;
-    sqlite3_progress_handler(
-        database.handle(), kSteps, [](void*) { return Interruption::signal() != 0 ? 1 : 0; }, nullptr);
-    auto stream = stream_over(file.fd());
-    done = stream ? write_folded(options, database, stream->get()) : stream.error();
-    if (done)
-      done = file.commit();
-    else
-      file.abandon();
-  }
-  if (done)
-    owner.give();
-  else if (Interruption::signal() != 0)
-    std::raise(Interruption::signal());
-  return done;
-}
-
 Result<void> write_export(const ExportOptions& options) {
   if (auto filter = event_filter(options.events); !filter) return filter.error();  // before anything is opened
   if (!options.output) {
@@ -102,15 +58,8 @@ Result<void> write_export(const ExportOptions& options) {
   if (!place) return place.error();
   auto database = store::Database::open(options.file);
   if (!database) return database.error();
-  if (place->stream() >= 0) {
-    if (auto confined = confine_reader(); !confined) return confined;
-    auto stream = stream_over(place->stream());
-    return stream ? write_folded(options, *database, stream->get()) : stream.error();
-  }
-  if (place->is(database->fd()))
-    return Error{"the output is the trace itself: " + options.file.string(), "give another name with -o"};
-  auto file = place->begin();
-  return file ? write_file(options, *database, std::move(*file)) : file.error();
+  return write_text_output(*place, {&*database},
+                           [&](std::FILE* stream) { return write_folded(options, *database, stream); });
 }
 
 void add_levels(Verb& verb, const std::shared_ptr<ExportOptions>& options) {

@@ -3,17 +3,42 @@
 
 #include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
 
 #include "analyzer/summary/summary.h"
+#include "cli/pages/bundles.h"
+#include "cli/pages/html_page.h"
+#include "cli/pages/report_page.h"
 #include "cli/render/report_render.h"
 #include "cli/session/confined_reader.h"
+#include "cli/session/text_output.h"
 #include "cli/verbs/shared_options.h"
 #include "store/db/database.h"
+#include "store/files/output_file.h"
 
 namespace uscope::cli {
 namespace {
 
 constexpr std::size_t kReportLines = 8;
+constexpr std::size_t kPageLines = 1000;
+
+Result<void> write_page(const ReportOptions& options) {
+  const auto bundle = bundle_of(Page::kReport);
+  if (!bundle) return bundle.error();
+  auto place = store::OutputPlace::find(*options.html, store::OutputKind::kText, options.force);
+  if (!place) return place.error();
+  auto database = store::Database::open(options.file);
+  if (!database) return database.error();
+  return write_text_output(*place, {&*database}, [&](std::FILE* stream) -> Result<void> {
+    if (auto done = count_app_modules(*database, options.app_modules); !done) return done;
+    auto page = report_page(*database, options.file.string(), options.top.value_or(kPageLines));
+    if (!page) return page.error();
+    Output out(stream);
+    out.write(html_page(*bundle, "uscope report " + options.file.string(), std::move(*page)));
+    return out.finish();
+  });
+}
 
 }  // namespace
 
@@ -27,11 +52,16 @@ void add_report(CommandLine& line) {
               kMostNumber)
       ->type_name("N");
   add_app_module(*verb, options->app_modules);
-  add_format(*verb, options->format);
+  Option* format = add_format(*verb, options->format);
+  add_html(*verb, format, options->html, options->force);
   verb->runs([options] { return run_report(*options); });
 }
 
 Result<int> run_report(const ReportOptions& options) {
+  if (options.html) {
+    if (auto done = write_page(options); !done) return done.error();
+    return 0;
+  }
   auto database = open_confined(options.file);
   if (!database) return database.error();
   if (auto done = count_app_modules(*database, options.app_modules); !done) return done.error();

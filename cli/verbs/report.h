@@ -18,6 +18,8 @@ struct ReportOptions {
   std::optional<std::size_t> top;        // lines of each list, 0 = all; nullopt: 8 in text, all in JSON
   std::vector<std::string> app_modules;  // globs
   Format format = Format::kText;
+  std::optional<std::filesystem::path> html;  // write a page to this file instead
+  bool force = false;                         // also replace a file that exists
 };
 
 void add_report(CommandLine& line);

@@ -15,8 +15,9 @@
 #include "support/text.h"
 
 namespace uscope::cli {
-void add_format(Verb& verb, Format& format) {
-  verb.add_choice("--format", format, "how to print the result", {{"text", Format::kText}, {"json", Format::kJson}});
+Option* add_format(Verb& verb, Format& format) {
+  return verb.add_choice("--format", format, "how to print the result",
+                         {{"text", Format::kText}, {"json", Format::kJson}});
 }
 
 Option* take_number(Option* option, std::uint64_t least, std::uint64_t most) {
@@ -68,6 +69,14 @@ bool warn_of_unknown_processes(const std::vector<std::string>& globs, const anal
   if (names.size() > kShown) text += fmt::format(" and {} more", group_digits(names.size() - kShown));
   std::fputs((text + "\n").c_str(), stderr);
   return true;
+}
+
+void add_html(Verb& verb, Option* format, std::optional<std::filesystem::path>& html, bool& force) {
+  Option* page =
+      verb.add_option("--html", html, "write a page for browsers to this file: self-contained, with pictures")
+          ->type_name("FILE")
+          ->excludes(format);
+  verb.add_flag("--force", force, "also replace a file that exists")->needs(page);
 }
 
 void add_app_module(Verb& verb, std::vector<std::string>& globs) {

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,7 +19,7 @@
 namespace uscope::cli {
 
 // Declares `--format text|json`.
-void add_format(Verb& verb, Format& format);
+Option* add_format(Verb& verb, Format& format);
 
 // The largest number that an option takes for which there is no other bound.
 constexpr std::uint64_t kMostNumber = std::numeric_limits<std::int64_t>::max();
@@ -33,6 +35,9 @@ void add_calls(Verb& verb, std::string& calls, const std::string& description);
 // Declares an option that may be given more than once, each time with one GLOB. Names are compared with it as they are,
 // and as readers print them: a GLOB with a backslash stands in the list in both forms.
 void add_globs(Verb& verb, const std::string& name, std::vector<std::string>& globs, const std::string& help);
+
+// Declares `--html FILE`, which `format` excludes, and `--force`, which belongs to it.
+void add_html(Verb& verb, Option* format, std::optional<std::filesystem::path>& html, bool& force);
 
 // Declares `--app-module GLOB` of the readers, which count_app_modules() carries out.
 void add_app_module(Verb& verb, std::vector<std::string>& globs);

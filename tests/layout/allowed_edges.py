@@ -78,6 +78,7 @@ ALLOWED = {
     "analyzer/deadlock": "analyzer/read include/uscope store/db support syscalls trace",
     "analyzer/diff": "analyzer/read store/db store/write support syscalls trace",
     "analyzer/files": "analyzer/read store/db support syscalls",
+    "analyzer/picture": "analyzer/read analyzer/time store/db support syscalls",
     "analyzer/read": "store/db store/write support syscalls trace",
     "analyzer/summary": (
         "analyzer/files analyzer/read analyzer/time include/uscope include/uscope/lists store/db support syscalls trace"),
@@ -91,6 +92,7 @@ ALLOWED = {
     "exporters": "analyzer/read store/db support",
     "cli": "cli/options cli/terminal cli/verbs",
     "cli/options": "cli/terminal support",
+    "cli/pages": "analyzer/deadlock analyzer/diff analyzer/picture analyzer/read analyzer/summary cli/render store/db support",
     "cli/render": (
         "analyzer/deadlock analyzer/diff analyzer/files analyzer/read analyzer/summary analyzer/time cli/terminal live "
         "store/db support syscalls trace tracer/targets"),
@@ -100,7 +102,7 @@ ALLOWED = {
         "tracer/host tracer/model tracer/process tracer/recorder tracer/targets"),
     "cli/terminal": "support",
     "cli/verbs": (
-        "analyzer/deadlock analyzer/diff analyzer/files analyzer/read analyzer/summary analyzer/time cli/render cli/session "
+        "analyzer/deadlock analyzer/diff analyzer/files analyzer/read analyzer/summary analyzer/time cli/pages cli/render cli/session "
         "cli/options cli/terminal exporters "
         "include/uscope/lists query/plan query/sql store store/db store/files support syscalls trace tracer/host tracer/preflight "
         "tracer/recorder tracer/targets"),

@@ -33,7 +33,7 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 def texts(source):
     """(path, text) of every document and source."""
     for folder, folders, names in os.walk(source):
-        folders[:] = sorted(f for f in folders if f not in ("build", "corpus", "__pycache__") and not f.startswith("."))
+        folders[:] = sorted(f for f in folders if f not in ("build", "corpus", "__pycache__", "node_modules", "dist") and not f.startswith("."))
         for name in sorted(names):
             if name.endswith(SOURCE_SUFFIXES):
                 path = os.path.relpath(os.path.join(folder, name), source)

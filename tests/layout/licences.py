@@ -5,14 +5,14 @@ import os
 import subprocess
 import sys
 
-SUFFIXES = (".cpp", ".h", ".c", ".def", ".go", ".rs", ".py", ".sh", ".stp", ".cmake")
+SUFFIXES = (".cpp", ".h", ".c", ".def", ".go", ".rs", ".py", ".sh", ".stp", ".cmake", ".js", ".mjs", ".css")
 NAMES = ("CMakeLists.txt", "Makefile", "Kbuild")
 LICENCE = "SPDX-License-Identifier: GPL-2.0-or-later OR MIT"
 
 
 def sources_of(folder):
     for place, folders, names in os.walk(folder):
-        folders[:] = [f for f in folders if f not in ("build", ".git", "corpus")]
+        folders[:] = [f for f in folders if f not in ("build", ".git", "corpus", "node_modules", "dist")]
         for name in names:
             path = os.path.join(place, name)
             if os.path.islink(path):

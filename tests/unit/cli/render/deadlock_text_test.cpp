@@ -39,8 +39,8 @@ Diagnosis crowd() {
   for (std::int64_t tid = 1000; tid < 1100; tid++) finding.threads.push_back(reader(tid));
   diagnosis.findings.push_back(finding);
   diagnosis.blocked.push_back(reader(2000));
-  analyzer::OtherWait other{"read", {}, "serve_requests", "read(3<pipe:[2044994]>)", "", {}, 0};
-  for (std::int64_t tid = 3000; tid < 3005; tid++, other.count++)
+  analyzer::OtherWait other{"read", {}, "serve_requests", "read(3<pipe:[2044994]>)", "", {}, {}};
+  for (std::int64_t tid = 3000; tid < 3005; tid++)
     other.threads.push_back({tid, tid, "worker-of-a-pool", "application-server", 5'000'000'000, true});
   diagnosis.other_waits.push_back(other);
   diagnosis.computing.push_back({7000, 7000, "worker-of-a-pool", "application-server", 5'000'000'000, {1, 2, 3}});

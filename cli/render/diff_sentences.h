@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The sentences that tell the findings of a comparison, in text and on pages. They are printable, and one line each.
+#pragma once
+
+#include <string>
+
+#include "analyzer/diff/diff.h"
+
+namespace uscope::cli {
+
+// "in open_page (server)".
+[[nodiscard]] std::string caller(const analyzer::CellKey& key);
+
+// A function without the types of its parameters, which fill lines in C++: "open_tables()" for "open_tables(THD*)".
+// Parentheses that are followed by more of the name are part of it: "(anonymous namespace)::f", "operator()". As raw as
+// `name` is.
+[[nodiscard]] std::string short_function(const std::string& name);
+
+// The innermost functions of a folded stack, outermost first: "main > serve > open_page". As raw as `folded` is.
+[[nodiscard]] std::string short_stack(const std::string& folded);
+
+// "openat fails with EACCES in open_page (server): 15 times, never in the normal runs". `abnormal`: of the entry's
+// side.
+[[nodiscard]] std::string only_sentence(const analyzer::Diff& diff, const analyzer::OnlyEntry& entry, bool abnormal);
+
+// "fsync in save (server): half take up to 983 µs -> 31.5 ms, x 32".
+[[nodiscard]] std::string changed_sentence(const analyzer::Diff& diff, const analyzer::ChangedCell& cell);
+
+// "+ 870 ms inside of fsync in save (server): 30 ms -> 900 ms, 30 -> 30 calls".
+[[nodiscard]] std::string time_sentence(const analyzer::Diff& diff, const analyzer::PlaceShift& shift);
+
+// "a run took 10.0 s -> 20.0 s, x 2".
+[[nodiscard]] std::string length_sentence(const analyzer::Diff& diff);
+
+// "all threads together: inside of calls 30.2 ms -> 20.9 s, outside of calls 0 ns -> 0 ns".
+[[nodiscard]] std::string threads_sentence(const analyzer::Diff& diff);
+
+// "the rest: - 25 µs", beside the places that the comparison names.
+[[nodiscard]] std::string rest_sentence(const analyzer::Diff& diff);
+
+// "server SIGSEGV: 0 of 1 -> 1 of 1 processes".
+[[nodiscard]] std::string ending_sentence(const analyzer::Diff& diff, const analyzer::ChangedEnding& change);
+
+// "read from /srv/data: 250,000 -> 2,500 bytes a run, / 100".
+[[nodiscard]] std::string object_sentence(const analyzer::Diff& diff, const analyzer::ChangedObject& change);
+
+}  // namespace uscope::cli
