@@ -23,7 +23,7 @@ make_them() {
   if [ -f pages/dist/made-from ] && [ "$now" = "$(cat pages/dist/made-from)" ]; then return 0; fi
   command -v npm >/dev/null || { echo "there is no npm: scripts/install-deps.sh installs it" >&2; return 1; }
   if ! installed; then
-    (cd pages && npm ci --loglevel=error) || return 1
+    (cd pages && npm ci --loglevel=error --fetch-retries=1) || return 1
     cp pages/package-lock.json pages/node_modules/.lock-of-pages
   fi
   mkdir -p pages/dist
@@ -41,5 +41,7 @@ if [ $# -eq 0 ]; then exit "$made"; fi
 [ "$made" -eq 0 ] || echo "warning: uscope is built without the pages of --html; scripts/pages.sh makes them" >&2
 mkdir -p "$1"
 for name in "${names[@]}"; do
-  if [ "$made" -eq 0 ] && [ -f "pages/dist/$name" ]; then cp "pages/dist/$name" "$1/$name"; else : >"$1/$name"; fi
+  from=/dev/null
+  if [ "$made" -eq 0 ] && [ -f "pages/dist/$name" ]; then from=pages/dist/$name; fi
+  cmp -s "$from" "$1/$name" || cp "$from" "$1/$name"
 done

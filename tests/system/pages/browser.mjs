@@ -21,7 +21,7 @@ export function address(file) {
 export async function openPage(file, options = {}) {
   const browser = await chromium.launch({executablePath: "/usr/bin/chromium", args: kOptions});
   const page = await browser.newPage({viewport: {width: 1280, height: 1000}, ...options});
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(60_000);
   const said = [];
   const place = address(file);
   page.on("console", (message) => said.push(`${message.type()}: ${message.text()}`));
