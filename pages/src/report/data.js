@@ -93,6 +93,16 @@ export function eventsLeftOut() {
   return sum;
 }
 
+// By thread, how many events of the cells that are shown the page knows of.
+export function eventsByThread() {
+  const sums = threads.map(() => 0), {cell, thread, events} = page.cube;
+  for (let i = 0; i < cell.length; i++) if (shown.has(cell[i])) sums[thread[i]] += events[i];
+  threads.forEach((one, number) => {
+    for (const of of one.cell) if (shown.has(of) && !cells[of].inCube) sums[number]++;
+  });
+  return sums;
+}
+
 // Where a step of durations begins, in ns: event_cube.h.
 export function stepBegin(step) {
   if (step < 2) return step;

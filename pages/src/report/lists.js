@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The lists of `uscope report`, as tables. Those whose lines have a call and a function show only what is chosen.
+// The lists of `uscope report`, as tables. If some calls and functions are chosen, they show what belongs to these; only
+// files and signals are always those of the whole recording.
 import {count, duration as human, element, plural} from "../common/page.js";
 import {makeTable} from "../common/table.js";
-import {cells, functionOf as from, report, shown, whenShownChanges} from "./data.js";
+import {cells, eventsByThread, functionOf as from, report, shown, threads, whenShownChanges} from "./data.js";
 
 const time = (ns) => (ns ? human(ns) : "");
 const seconds = (ns) => (ns === null ? "" : `${(ns / 1e9).toFixed(6)} s`);
@@ -15,41 +16,59 @@ const who = [w("process", "process", (line) => `${line.process} ${line.pid}`), w
 const latencies = [w("call", "call"), n("events", "calls"), n("errors", "failed"), t("total_ns", "total time"), t("mean_ns", "mean"),
                    t("p50_ns", "median"), t("p95_ns", "95 %"), t("p99_ns", "99 %"), t("max_ns", "longest"), n("bytes", "bytes")];
 const single = [{id: "ts_ns", title: "at", number: true, of: (line) => line.ts_ns, show: seconds}, t("dur_ns", "took"), w("call", "call"),
-                ...place, ...who, n("event_id", "event")];
-const edge = (end, kind) => (end ? `${end.call} from ${from(end)}` : `(${kind})`);
-const gap = [w("before", "after", (line) => edge(line.before, line.since)), w("after", "until", (line) => edge(line.after, line.until)),
+                ...place, ...who, {...n("event_id", "event"), show: String}];
+const begins = {tracing: "(tracing began)", thread: "(the thread began)"};
+const ends = {tracing: "(tracing ended)", thread: "(the thread ended)", left: "(the thread left the trace)"};
+const edge = (end, otherwise) => (end ? `${end.call} from ${from(end)}` : otherwise ?? "?");
+const gap = [w("before", "after", (line) => edge(line.before, begins[line.since])), w("after", "until", (line) => edge(line.after, ends[line.until])),
              w("within", "within", (line) => (line.within ? from(line.within) : ""))];
 
 const lists = [
-  {id: "errors", title: "Errors", noun: "line", columns: [n("events", "events"), w("call", "call"), w("name", "error"), ...place],
+  {id: "errors", by: "trigger", title: "Errors", noun: "line", columns: [n("events", "events"), w("call", "call"), w("name", "error"), ...place],
    sort: {id: "events", desc: true}},
-  {id: "errors_by_file", title: "Errors by file", noun: "line", sort: {id: "events", desc: true},
+  {id: "errors_by_file", by: "call", title: "Errors by file", noun: "line", sort: {id: "events", desc: true},
    columns: [n("events", "events"), w("call", "call"), w("name", "error"),
              w("object", "what it failed at", (line) => line.object ?? line.objects.map((object) => object.name ?? "?").slice(0, 5).join(", "))]},
-  {id: "calls", title: "Calls", noun: "call", columns: latencies, sort: {id: "total_ns", desc: true}},
-  {id: "waits", title: "Calls that wait", noun: "call", columns: latencies, sort: {id: "total_ns", desc: true}},
+  {id: "calls", by: "call", title: "Calls", noun: "call", columns: latencies, sort: {id: "total_ns", desc: true}},
+  {id: "waits", by: "call", title: "Calls that wait", noun: "call", columns: latencies, sort: {id: "total_ns", desc: true}},
   {id: "files", title: "Files and sockets", noun: "file", sort: {id: "total_ns", desc: true},
-   columns: [w("name", "name", (line) => line.name ?? line.path ?? "?"), n("calls", "calls", (line) => line.calls ?? line.events), n("errors", "failed"),
-             t("total_ns", "time"), n("read_bytes", "read"), n("written_bytes", "written")]},
-  {id: "slowest", title: "Slowest calls", noun: "call", columns: single, sort: {id: "dur_ns", desc: true}},
-  {id: "longest_waits", title: "Longest waits", noun: "wait", columns: single, sort: {id: "dur_ns", desc: true}},
-  {id: "open", title: "Calls that never returned", noun: "call", columns: single, sort: {id: "dur_ns", desc: true}},
-  {id: "gaps", title: "Longest times between calls", noun: "gap", sort: {id: "dur_ns", desc: true},
+   columns: [w("name", "name", (line) => line.name ?? "(not known)"), n("calls", "calls"), n("failures", "failed"), n("opens", "opens"), n("reads", "reads"),
+             n("writes", "writes"), n("changes", "changes"), n("bytes_read", "bytes read"), n("bytes_written", "bytes written"), t("total_ns", "time"),
+             t("wait_ns", "of it waiting")]},
+  {id: "slowest", by: "trigger", title: "Slowest calls", noun: "call", columns: single, sort: {id: "dur_ns", desc: true}},
+  {id: "longest_waits", by: "trigger", title: "Longest waits", noun: "wait", columns: single, sort: {id: "dur_ns", desc: true}},
+  {id: "open", by: "trigger", title: "Calls that never returned", noun: "call", columns: single, sort: {id: "dur_ns", desc: true}},
+  {id: "gaps", by: "gap", title: "Longest times between calls", noun: "gap", sort: {id: "dur_ns", desc: true},
    columns: [{id: "ts_ns", title: "at", number: true, of: (line) => line.ts_ns, show: seconds}, t("dur_ns", "lasted"), ...gap, ...who]},
-  {id: "gap_pairs", title: "Time between calls, by pair", noun: "pair", sort: {id: "total_ns", desc: true},
+  {id: "gap_pairs", by: "pair", title: "Time between calls, by pair", noun: "pair", sort: {id: "total_ns", desc: true},
    columns: [n("gaps", "times"), t("total_ns", "total time"), t("longest", "longest", (line) => line.longest.dur_ns),
              ...gap.map((column) => ({...column, of: (line) => column.of(line.longest)}))]},
-  {id: "threads", title: "Threads", noun: "thread", sort: {id: "events", desc: true},
+  {id: "threads", by: "thread", title: "Threads", noun: "thread", sort: {id: "events", desc: true},
    columns: [...who, n("events", "events"), n("errors", "failed"), t("total_ns", "in calls"), t("wait_ns", "of it waiting"), t("between_ns", "between calls")]},
   {id: "signals", title: "Signals", noun: "signal", sort: {id: "sent", desc: true},
    columns: [w("name", "signal"), n("sent", "sent"), n("ignored", "ignored"), n("delivered", "delivered"),
              w("senders", "by", (line) => line.senders.map((sender) => `${sender.name || "the kernel"}${sender.pid ? ` ${sender.pid}` : ""}`).join(", "))]},
 ];
 
-// Whether a line belongs to what is chosen.
-function chosen() {
-  const keys = new Set([...shown].map((number) => `${cells[number].kind.call}\n${cells[number].function}\n${cells[number].module}`));
-  return (line) => keys.has(`${line.call}\n${line.function}\n${line.module}`);
+// Whether lines belong to what is chosen: by call and function, by the calls on both sides, by call, or by thread.
+function choice() {
+  const key = (call, line) => `${call}\n${line.function}\n${line.module}`;
+  const pairs = new Set(), calls = new Set(), tasks = new Set();
+  for (const number of shown) {
+    pairs.add(key(cells[number].kind.call, cells[number]));
+    calls.add(cells[number].kind.call);
+  }
+  eventsByThread().forEach((events, number) => {
+    if (events > 0) tasks.add(`${threads[number].pid} ${threads[number].tid}`);
+  });
+  const isEnd = (end) => Boolean(end) && pairs.has(key(end.call, end));
+  return {
+    trigger: (line) => pairs.has(key(line.call, line)),
+    call: (line) => calls.has(line.call),
+    gap: (line) => isEnd(line.before) || isEnd(line.after),
+    pair: ({longest}) => isEnd(longest.before) || isEnd(longest.after),
+    thread: (line) => tasks.has(`${line.pid} ${line.tid}`),
+  };
 }
 
 // Where the time of all threads went, if that was recorded.
@@ -80,9 +99,8 @@ export function makeLists() {
     const table = makeTable(columns, source.lines, {sort: list.sort, noun: list.noun, label: list.title});
     const note = source.total > source.lines.length
         ? element("p", {class: "faint"}, `The first ${count(source.lines.length)} of ${plural(source.total, list.noun)}.`) : null;
-    const limited = "function" in source.lines[0] && "call" in source.lines[0];
     const part = element("section", {id: list.id}, element("h2", {}, list.title), note, table.place);
-    if (limited) whenShownChanges(() => table.setRows(shown === null ? source.lines : source.lines.filter(chosen())));
+    if (list.by) whenShownChanges(() => table.setRows(shown === null ? source.lines : source.lines.filter(choice()[list.by])));
     sections.push(part);
   }
   return [timeShares(), ...sections].filter(Boolean);

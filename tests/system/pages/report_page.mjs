@@ -84,6 +84,8 @@ assert.ok((await page.locator("#flame .flame").innerText()).includes("openat"));
 assert.ok(!(await page.locator("#flame .flame").innerText()).includes("execve"));
 await frames.first().hover();
 assert.match(await tip(), new RegExp(`events\\s+${opened.toLocaleString("en")}\\b`));
+const inCat = await page.locator("#processes tbody tr", {hasText: "cat"}).first().innerText();
+assert.match(inCat, /\b\d+ of \d+\b/, "processes count what is chosen");
 const row = table.locator("tbody tr").first();
 await row.focus();
 await page.keyboard.press("Enter");
