@@ -7,9 +7,13 @@ headers that it includes, by content; headers of the system, by path, size and t
 What has passed is kept in ${XDG_CACHE_HOME:-~/.cache}/uscope-tidy, for all checkouts of a user. The build folder must be built:
 ninja knows there which headers a file includes.
 
-The analyzer (clang-analyzer-*) looks at each file alone: it would not follow a function by itself any more that a file beside it calls. All
-other checks spend most of their time on headers. They look at some files of a folder together, as one source that includes them. Where
-they say anything, be it only that two files have a name in common, each of these files is looked at alone, and what is said then counts.
+Half of the analyzer's time (clang-analyzer-*), and most of the other checks', goes into headers. So several files are looked at together:
+
+- The other checks take files of one folder, as one source that includes them. Where they say anything, be it only that two files have a
+  name in common, each of these files is looked at alone, and what is said then counts.
+- The analyzer does not follow a function by itself if it has followed a call of it. So it takes files of which none includes another one's
+  header, directly or not: none of them calls another one's functions. It looks only at functions in the source itself, which is therefore
+  the text of the files. Where it says anything, it looks at each half of them, down to one file, and what is said then counts.
 """
 
 import concurrent.futures
@@ -33,7 +37,8 @@ OPTIONS = ["--quiet", "--extra-arg=-Wno-unknown-warning-option",
            *(f"--extra-arg={word}" for word in ("-Xclang", "-analyzer-config", "-Xclang", f"max-nodes={NODES}"))]
 ANALYZER = "--checks=-*,clang-analyzer-*"
 OTHERS = "--checks=-clang-analyzer-*"
-TOGETHER = 6  # files at a time
+TOGETHER = 6  # files at a time, for the other checks
+ANALYZED = 8  # files at a time, for the analyzer
 MESSAGE = re.compile(r"^(/\S+\.cpp):\d+:\d+: (?:error|warning): ", re.MULTILINE)
 OWN_FILES = rf"({'|'.join(FOLDERS)})/.*\.(h|cpp)$"
 
@@ -75,10 +80,17 @@ class Keys:
             self.seen[path] = state
         return self.seen[path]
 
+    def made_from(self, entry):
+        output = re.search(r" -o (\S+)", entry["command"])
+        return self.deps.get(output.group(1)) if output else None
+
+    def headers_of(self, entry):
+        """What it includes, directly or not, as whole paths."""
+        return {os.path.normpath(self.build / path) for path in self.made_from(entry) or ()}
+
     def of(self, entry):
         """None: it cannot be told, since the file was not built."""
-        output = re.search(r" -o (\S+)", entry["command"])
-        made_from = self.deps.get(output.group(1)) if output else None
+        made_from = self.made_from(entry)
         if not made_from:
             return None
         key = self.common.copy()
@@ -116,37 +128,77 @@ def flags_of(entry):
     return [word for i, word in enumerate(words) if word not in ("-c", "-o", entry["file"]) and words[i - 1] != "-o"]
 
 
-def check_together(group):
-    """Of these files, compiled as one: exit status and what is said."""
+def run_on(text, entry, *options):
+    """On this source, compiled as the entry's file is: exit status and what is said."""
     with tempfile.TemporaryDirectory(prefix="uscope-tidy-") as folder:
         source = pathlib.Path(folder) / "together.cpp"
-        source.write_text("".join(f'#include "{entry["file"]}"  // NOLINT\n' for entry, _ in group))
-        return run_tidy(OTHERS, f"--config-file={ROOT / '.clang-tidy'}", f"--header-filter={OWN_FILES}", str(source), "--",
-                        *flags_of(group[0][0]))
+        source.write_text(text)
+        return run_tidy(*options, f"--config-file={ROOT / '.clang-tidy'}", f"--header-filter={OWN_FILES}", str(source), "--", *flags_of(entry))
 
 
 def check_group(build, group):
-    """(entry, key, status, text) of each."""
+    """(file, status, text) of each, without the analyzer."""
     if len(group) > 1:
-        status, text = check_together(group)
+        status, text = run_on("".join(f'#include "{entry["file"]}"  // NOLINT\n' for entry in group), group[0], OTHERS)
         if status == 0 and not text.strip():
-            return [(entry, key, *check_alone(build, entry, ANALYZER)) for entry, key in group]
+            return [(entry["file"], 0, "") for entry in group]
         # Most often a name that a file has in common with one before it. Files of which something is said go apart from the others.
         named = set(MESSAGE.findall(text))
-        apart = [pair for pair in group if pair[0]["file"] in named]
-        rest = [pair for pair in group if pair[0]["file"] not in named]
+        apart = [entry for entry in group if entry["file"] in named]
+        rest = [entry for entry in group if entry["file"] not in named]
         if apart and rest:
             return check_group(build, rest) + check_group(build, apart)
-    return [(entry, key, *check_alone(build, entry)) for entry, key in group]
+    return [(entry["file"], *check_alone(build, entry, OTHERS)) for entry in group]
 
 
-def groups_of(left):
-    """Files of one folder that are compiled alike, those of a room side by side."""
+def analyze_group(build, group):
+    """(file, status, text) of each, from the analyzer."""
+    if len(group) == 1:
+        return [(group[0]["file"], *check_alone(build, group[0], ANALYZER))]
+    status, text = run_on("".join(f'#line 1 "{entry["file"]}"\n{pathlib.Path(entry["file"]).read_text()}\n' for entry in group), group[0],
+                          ANALYZER)
+    if status == 0 and not text.strip():
+        return [(entry["file"], 0, "") for entry in group]
+    half = len(group) // 2
+    return analyze_group(build, group[:half]) + analyze_group(build, group[half:])
+
+
+def compiled_alike(entries_left):
+    """Lists of files that are compiled with the same flags."""
     alike = {}
-    for entry, key in sorted(left, key=lambda each: each[0]["file"]):
-        folder = pathlib.Path(entry["file"]).relative_to(ROOT).parts[0]
-        alike.setdefault((folder, *flags_of(entry)), []).append((entry, key))
-    return [group[i:i + TOGETHER] for group in alike.values() for i in range(0, len(group), TOGETHER)]
+    for entry in sorted(entries_left, key=lambda each: each["file"]):
+        alike.setdefault(tuple(flags_of(entry)), []).append(entry)
+    return alike.values()
+
+
+def groups_of(entries_left):
+    """Files of one folder that are compiled alike, those of a room side by side."""
+    groups = []
+    for alike in compiled_alike(entries_left):
+        folders = {}
+        for entry in alike:
+            folders.setdefault(pathlib.Path(entry["file"]).relative_to(ROOT).parts[0], []).append(entry)
+        groups += [files[i:i + TOGETHER] for files in folders.values() for i in range(0, len(files), TOGETHER)]
+    return groups
+
+
+def strangers(entries_left, keys):
+    """Groups of files that are compiled alike, of which none includes another one's header."""
+    groups = []
+    for alike in compiled_alike(entries_left):
+        own = []
+        for entry in alike:
+            headers = keys.headers_of(entry)
+            header = str(pathlib.Path(entry["file"]).with_suffix(".h"))
+            place = next((group for group in own if len(group) < ANALYZED and
+                          all(header not in others and str(pathlib.Path(other["file"]).with_suffix(".h")) not in headers
+                              for other, others in group)), None)
+            if place is None:
+                own.append([(entry, headers)])
+            else:
+                place.append((entry, headers))
+        groups += [[entry for entry, _ in group] for group in own]
+    return groups
 
 
 def main():
@@ -158,16 +210,22 @@ def main():
     keys = Keys(build)
     wanted = [(entry, keys.of(entry)) for entry in entries(build, words[1:])]
     left = [(entry, key) for entry, key in wanted if not key or not (CACHE / key).exists()]
-    failed = 0
+    files = [entry for entry, _ in left]
+    said = {entry["file"]: [] for entry in files}  # (status, text): of the analyzer and of the other checks
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for results in pool.map(lambda group: check_group(build, group), groups_of(left)):
-            for _, key, status, text in results:
+        running = [pool.submit(check_group, build, group) for group in groups_of(files)]
+        running += [pool.submit(analyze_group, build, group) for group in strangers(files, keys)]
+        for done in concurrent.futures.as_completed(running):
+            for file, status, text in done.result():
+                said[file].append((status, text))
                 # A warning does not pass either: it is said again as long as it stands.
                 if text.strip():
                     print(text.rstrip(), flush=True)
-                elif status == 0 and key:
-                    (CACHE / key).touch()
-                failed += status != 0
+    failed = 0
+    for entry, key in left:
+        if key and all(status == 0 and not text.strip() for status, text in said[entry["file"]]):
+            (CACHE / key).touch()
+        failed += any(status != 0 for status, _ in said[entry["file"]])
     print(f"tidy: {len(wanted)} files, {len(wanted) - len(left)} of them unchanged since they passed; {failed} failed")
     return 1 if failed else 0
 

@@ -110,7 +110,7 @@ Result<int> write_page_of_running(const DeadlockOptions& options, const Bundle& 
   const auto page = open_nameless(folder->get());
   if (!page) return page.error();
   const std::string target = describe_target(options.running);
-  const auto status = with_attached_trace(
+  auto status = with_attached_trace(
       options.running,
       [&](const store::Database& database) -> Result<int> {
         const auto stream = stream_over(page->get());

@@ -4,9 +4,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <fmt/core.h>
-#include <linux/perf_event.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,7 +19,6 @@ namespace uscope::tracer {
 namespace {
 
 constexpr int kNotSupported = 524;  // the kernel's ENOTSUPP, which has no name here
-constexpr const char* kAnyProcess = "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN";
 
 bool is_tracepoint(const Probe& probe) {
   return probe.source == USC_SOURCE_TRACEPOINT;
@@ -39,7 +36,7 @@ std::string remedy_of(int number) {
   switch (number) {
     case EPERM:
     case EACCES:
-      return kAnyProcess;
+      return kProbePrivileges;
     case ENOENT:
       return "only files that exist when tracing begins can be probed";
     case EBADF:
@@ -98,30 +95,9 @@ Result<void> BpfProbes::attach() {
       return errno_error("cannot tell the BPF programs of a probe", errno);
   for (std::size_t i = 0; i < plan_.size(); i++)
     if (is_tracepoint(plan_[i]))
-      if (auto attached = attach_tracepoint(plan_[i], i); !attached) return attached;
+      if (auto attached = tracepoints_.attach(skeleton_->progs.on_tracepoint, plan_[i], i); !attached) return attached;
   if (auto attached = attach_in_files(); !attached) return attached;
   return kernel_functions_.attach();
-}
-
-Result<void> BpfProbes::attach_tracepoint(const Probe& probe, std::uint64_t cookie) {
-  perf_event_attr event{};
-  event.size = sizeof(event);
-  event.type = PERF_TYPE_TRACEPOINT;
-  event.config = probe.event_id;
-  event.disabled = 1;
-  // Whatever CPU is named here, the program is run on all of them.
-  UniqueFd fd(static_cast<int>(syscall(SYS_perf_event_open, &event, -1, 0, -1, PERF_FLAG_FD_CLOEXEC)));
-  if (!fd)
-    return errno_error(fmt::format("cannot open the tracepoint {} (perf_event_open)", probe.name), errno,
-                       errno == EPERM || errno == EACCES ? kAnyProcess : "leave this target out");
-  LIBBPF_OPTS(bpf_perf_event_opts, options, .bpf_cookie = cookie);
-  LinkHandle link(bpf_program__attach_perf_event_opts(skeleton_->progs.on_tracepoint, fd.get(), &options));
-  if (!link)
-    return errno_error(fmt::format("cannot attach to the tracepoint {}", probe.name), errno,
-                       errno == EEXIST ? "name it once" : "leave this target out");
-  (void)fd.release();  // the link's, now
-  links_.push_back(std::move(link));
-  return {};
 }
 
 Result<void> BpfProbes::attach_in_files() {
@@ -193,6 +169,7 @@ Result<void> BpfProbes::attach_singly(const std::string& path, const UprobePlace
 
 void BpfProbes::detach() {
   kernel_functions_.detach();
+  tracepoints_.detach();
   multi_links_.clear();
   links_.clear();
 }

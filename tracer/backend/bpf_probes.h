@@ -15,6 +15,7 @@
 #include "support/unique_fd.h"
 #include "tracer/backend/bpf_handles.h"
 #include "tracer/backend/bpf_kernel_functions.h"
+#include "tracer/backend/bpf_tracepoints.h"
 #include "tracer/backend/uprobe_multi.h"
 #include "tracer/probes/probe_plan.h"
 #include "uscope/probes.h"
@@ -40,7 +41,6 @@ class BpfProbes {
   [[nodiscard]] static std::array<const bpf_program*, 4> programs(const uscope_bpf& skeleton);
 
  private:
-  Result<void> attach_tracepoint(const Probe& probe, std::uint64_t cookie);
   Result<void> attach_in_files();
   Result<void> attach_places(const std::string& path, const UprobePlaces& places);
   Result<void> attach_singly(const std::string& path, const UprobePlaces& places);
@@ -51,6 +51,7 @@ class BpfProbes {
   bool has_returns_ = false;
   std::vector<Probe> plan_;
   std::vector<usc_probe> probes_;  // in the same order; a place in it is a cookie
+  BpfTracepoints tracepoints_;
   std::vector<LinkHandle> links_;
   std::vector<UniqueFd> multi_links_;
   BpfKernelFunctions kernel_functions_;

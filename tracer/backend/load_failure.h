@@ -22,6 +22,9 @@ void collect_libbpf_log();
 // What to do about an errno number of a BPF call: more memory, or more privileges.
 [[nodiscard]] const char* bpf_remedy(int number);
 
+// What to do where probes are refused for want of privileges.
+constexpr const char* kProbePrivileges = "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN";
+
 // The failure to load with errno `number`. Where the log names a helper that the kernel keeps from programs, that is
 // lockdown; what `checks` find missing explains a refusal of permission, and nothing else.
 [[nodiscard]] Error load_failure(int number, std::string_view log, const std::vector<Check>& checks);

@@ -236,23 +236,39 @@ std::string why_no_return(const KernelFunction& function, KernelFunctionsBy by) 
   return "";
 }
 
-void KernelTypes::Deleter::operator()(btf* types) const {
-  btf__free(types);
-}
-
-KernelTypes::KernelTypes(const Host& host)
-    : KernelTypes(exists(host, "/sys/kernel/btf/vmlinux") ? btf__load_vmlinux_btf() : nullptr) {}
-
-KernelTypes::KernelTypes(btf* types) : types_(types) {
-  const unsigned count = types_ ? btf__type_cnt(types_.get()) : 0;
-  for (unsigned id = 1; id < count; id++) {
-    const btf_type* type = btf__type_by_id(types_.get(), id);
-    if (btf_is_func(type)) functions_.emplace(btf__name_by_offset(types_.get(), type->name_off), id);
+// The functions that some types tell of, and what C declares of them.
+class KernelTypes::Functions {
+ public:
+  // Functions of ids below `first` are another one's. Null: there are none.
+  Functions(btf* types, unsigned first) : types_(types) {
+    const unsigned count = types_ ? btf__type_cnt(types_.get()) : 0;
+    for (unsigned id = first; id < count; id++) {
+      const btf_type* type = btf__type_by_id(types_.get(), id);
+      if (btf_is_func(type)) functions_.emplace(btf__name_by_offset(types_.get(), type->name_off), id);
+    }
   }
-}
+
+  [[nodiscard]] btf* types() const { return types_.get(); }
+  [[nodiscard]] std::optional<KernelPrototype> prototype(const std::string& function) const;
+
+ private:
+  struct Deleter {
+    void operator()(btf* types) const { btf__free(types); }
+  };
+  // A type without its other names and qualifiers.
+  struct Plain {
+    std::uint8_t bytes = 0;  // 0: not in one register
+    bool is_signed = false;
+  };
+  [[nodiscard]] std::string type_text(unsigned id) const;
+  [[nodiscard]] Plain plain(unsigned id) const;
+
+  std::unique_ptr<btf, Deleter> types_;
+  std::unordered_map<std::string_view, unsigned> functions_;  // ids by name
+};
 
 // As C writes it; functions and what is nested too deep are shortened.
-std::string KernelTypes::type_text(unsigned id) const {
+std::string KernelTypes::Functions::type_text(unsigned id) const {
   TypeText text;
   for (int i = 0; i < kMostTypeSteps; i++) {
     const btf_type* type = btf__type_by_id(types_.get(), id);
@@ -290,7 +306,7 @@ std::string KernelTypes::type_text(unsigned id) const {
   return "…";
 }
 
-KernelTypes::Plain KernelTypes::plain(unsigned id) const {
+KernelTypes::Functions::Plain KernelTypes::Functions::plain(unsigned id) const {
   for (int i = 0; i < kMostTypeSteps && id != 0; i++) {
     const btf_type* type = btf__type_by_id(types_.get(), id);
     if (type == nullptr) return {};
@@ -324,8 +340,8 @@ KernelTypes::Plain KernelTypes::plain(unsigned id) const {
   return {};
 }
 
-std::optional<KernelPrototype> KernelTypes::prototype(const KernelFunction& function) const {
-  const auto found = function.module.empty() ? functions_.find(function.name) : functions_.end();
+std::optional<KernelPrototype> KernelTypes::Functions::prototype(const std::string& function) const {
+  const auto found = functions_.find(function);
   if (found == functions_.end()) return std::nullopt;
   const btf_type* prototype = btf__type_by_id(types_.get(), btf__type_by_id(types_.get(), found->second)->type);
   if (prototype == nullptr || !btf_is_func_proto(prototype)) return std::nullopt;
@@ -348,6 +364,33 @@ std::optional<KernelPrototype> KernelTypes::prototype(const KernelFunction& func
   out.result_bytes = result.bytes;
   out.result_is_signed = result.is_signed;
   return out;
+}
+
+KernelTypes::KernelTypes(const Host& host)
+    : KernelTypes(exists(host, "/sys/kernel/btf/vmlinux") ? btf__load_vmlinux_btf() : nullptr) {
+  reads_modules_ = true;
+}
+
+KernelTypes::KernelTypes(btf* types) : kernel_(std::make_unique<Functions>(types, 1)) {}
+
+KernelTypes::~KernelTypes() = default;
+
+void KernelTypes::add_module(const std::string& name, btf* types) {
+  const unsigned of_kernel = kernel_->types() != nullptr ? btf__type_cnt(kernel_->types()) : 1;
+  modules_.insert_or_assign(name, std::make_unique<Functions>(types, of_kernel));
+}
+
+const KernelTypes::Functions& KernelTypes::functions_of(const std::string& module) {
+  if (module.empty()) return *kernel_;
+  const auto known = modules_.find(module);
+  if (known != modules_.end()) return *known->second;
+  const bool reads = reads_modules_ && kernel_->types() != nullptr;
+  add_module(module, reads ? btf__load_module_btf(module.c_str(), kernel_->types()) : nullptr);
+  return *modules_.at(module);
+}
+
+std::optional<KernelPrototype> KernelTypes::prototype(const KernelFunction& function) {
+  return functions_of(function.module).prototype(function.name);
 }
 
 }  // namespace uscope::tracer

@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -52,29 +51,28 @@ struct KernelPrototype {
   bool result_is_signed = false;
 };
 
-// The kernel's type information, read once.
+// The type information (BTF) of the kernel, read once, and of its modules, each when it is first asked for.
 class KernelTypes {
  public:
   // Without types where the kernel has none.
   explicit KernelTypes(const Host& host);
   // Of such types, which it frees.
   explicit KernelTypes(btf* types);
-  // Nothing where it is not known: of modules' functions, of those that the compiler has changed (f.isra.0).
-  [[nodiscard]] std::optional<KernelPrototype> prototype(const KernelFunction& function) const;
+  ~KernelTypes();
+  KernelTypes(const KernelTypes&) = delete;
+  KernelTypes& operator=(const KernelTypes&) = delete;
+  // Of a module: types that stand on those of the kernel, which it frees; null: it has none.
+  void add_module(const std::string& name, btf* types);
+  // Nothing where it is not known: of modules without types, of functions that the compiler has changed (f.isra.0).
+  [[nodiscard]] std::optional<KernelPrototype> prototype(const KernelFunction& function);
 
  private:
-  struct Deleter {
-    void operator()(btf* types) const;
-  };
-  // A type without its other names and qualifiers.
-  struct Plain {
-    std::uint8_t bytes = 0;  // 0: not in one register
-    bool is_signed = false;
-  };
-  [[nodiscard]] std::string type_text(unsigned id) const;
-  [[nodiscard]] Plain plain(unsigned id) const;
-  std::unique_ptr<btf, Deleter> types_;
-  std::unordered_map<std::string_view, unsigned> functions_;  // ids by name
+  class Functions;
+  [[nodiscard]] const Functions& functions_of(const std::string& module);
+
+  bool reads_modules_ = false;
+  std::unique_ptr<Functions> kernel_;
+  std::unordered_map<std::string, std::unique_ptr<Functions>> modules_;  // go first: they stand on the kernel's
 };
 
 }  // namespace uscope::tracer

@@ -138,8 +138,8 @@ TargetAnswer find_tracepoints(const Target& target, const Host& host) {
 std::string kernel_note(const KernelFunction& function) {
   if (function.name.find('.') != std::string::npos)
     return "arguments are not known: the compiler has made this function out of another one";
-  if (!function.module.empty()) return "arguments are not known: it is a function of a module";
-  return "arguments are not known: the kernel's type information (BTF) has no such function";
+  return fmt::format("arguments are not known: the type information (BTF) of {} has no such function",
+                     function.module.empty() ? "the kernel" : "its module " + function.module);
 }
 
 void take_prototype(std::optional<KernelPrototype> prototype, const KernelFunction& function, TargetMatch& match) {

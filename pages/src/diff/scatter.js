@@ -49,6 +49,9 @@ export function makeScatter(choose) {
     return {startValue: first, endValue: Math.min(length, first + size) - 1};
   }
 
+  const isShown = (cell) => columnOf.has(cell.kindIndex) && rowOf.has(cell.whereIndex);
+  const selection = () => (selected && isShown(selected) ? [[columnOf.get(selected.kindIndex), rowOf.get(selected.whereIndex)]] : []);
+
   function series() {
     const points = {};
     for (const what of ["alike", "normal", "abnormal", "changed"]) points[what] = [];
@@ -64,14 +67,12 @@ export function makeScatter(choose) {
       id: what, type: "scatter", data, symbol: kSymbols[what][0], symbolRotate: kSymbols[what][1], cursor: "pointer",
       emphasis: {scale: 1.25, itemStyle: {borderColor: style("--text"), borderWidth: 2}}, animation: false, z: what === "alike" ? 2 : 3,
     }));
-    const marked = selected && columnOf.has(selected.kindIndex) && rowOf.has(selected.whereIndex) ? [selected] : [];
-    list.push({id: "selected", type: "scatter", silent: true, z: 4, animation: false, symbol: "rect",
-               data: marked.map((cell) => [columnOf.get(cell.kindIndex), rowOf.get(cell.whereIndex)]), symbolSize: 32,
+    list.push({id: "selected", type: "scatter", silent: true, z: 4, animation: false, symbol: "rect", data: selection(), symbolSize: 32,
                itemStyle: {color: "transparent", borderColor: style("--accent"), borderWidth: 2.5}});
     return list;
   }
 
-  function draw(first = {column: 0, row: 0}) {
+  function draw() {
     if (!chart) return;
     const view = windows(), text = style("--text"), line = style("--line");
     const wide = columns.length > view.columns, long = rows.length > view.rows;
@@ -80,6 +81,7 @@ export function makeScatter(choose) {
     const slider = {brushSelect: false, borderColor: line, handleSize: 0, showDetail: false, showDataShadow: false, zoomLock: true,
                     fillerColor: style("--accent") + "30", backgroundColor: style("--panel"), moveHandleSize: 0};
     chart.setOption({
+      animation: false,
       grid: {left: view.labels + 12, right: long ? 40 : 14, top: kTop, bottom: wide ? 34 : 8, containLabel: false},
       xAxis: {type: "category", position: "top", data: columns.map((id) => names.kinds[id]), axisTick: {show: false},
               axisLine: {lineStyle: {color: line}}, splitLine: {show: true, lineStyle: {color: line, opacity: 0.6}},
@@ -89,9 +91,9 @@ export function makeScatter(choose) {
               axisLabel: {color: text, interval: 0, fontSize: 12}},
       dataZoom: [
         {id: "columns", type: wide ? "slider" : "inside", xAxisIndex: 0, bottom: 8, height: 14, ...slider, disabled: !wide,
-         zoomOnMouseWheel: false, moveOnMouseMove: false, moveOnMouseWheel: false, ...part(columns.length, view.columns, first.column)},
+         zoomOnMouseWheel: false, moveOnMouseMove: false, moveOnMouseWheel: false, ...part(columns.length, view.columns, 0)},
         {id: "rows", type: long ? "slider" : "inside", yAxisIndex: 0, right: 8, width: 14, ...slider, disabled: !long,
-         zoomOnMouseWheel: false, moveOnMouseMove: false, moveOnMouseWheel: false, ...part(rows.length, view.rows, first.row)},
+         zoomOnMouseWheel: false, moveOnMouseMove: false, moveOnMouseWheel: false, ...part(rows.length, view.rows, 0)},
       ],
       series: series(),
     }, {replaceMerge: ["series", "dataZoom"]});
@@ -117,12 +119,15 @@ export function makeScatter(choose) {
 
   // Brings a cell into the part of the axes that is shown.
   function reveal(cell) {
-    const view = windows(), column = columnOf.get(cell.kindIndex), row = rowOf.get(cell.whereIndex);
-    if (column === undefined || row === undefined) return false;
-    const [x, y] = chart.getOption().dataZoom;
-    const start = (zoom, size, want) => want < zoom.startValue ? want : want > zoom.endValue ? want - size + 1 : zoom.startValue;
-    draw({column: start(x, view.columns, column), row: start(y, view.rows, row)});
-    return true;
+    if (!isShown(cell)) return;
+    const view = windows(), [x, y] = chart.getOption().dataZoom, batch = [];
+    const move = (zoom, length, size, want) => {
+      if (want >= zoom.startValue && want <= zoom.endValue) return;
+      batch.push({dataZoomId: zoom.id, ...part(length, size, want < zoom.startValue ? want : want - size + 1)});
+    };
+    move(x, columns.length, view.columns, columnOf.get(cell.kindIndex));
+    move(y, rows.length, view.rows, rowOf.get(cell.whereIndex));
+    if (batch.length) chart.dispatchAction({type: "dataZoom", batch});
   }
 
   // The nearest mark in a direction.
@@ -144,7 +149,7 @@ export function makeScatter(choose) {
     if (event.key === "Enter" && at) choose(at);
     if (!ways[event.key] || cells.length === 0) return;
     event.preventDefault();
-    const from = at ?? (selected && rowOf.has(selected.whereIndex) && columnOf.has(selected.kindIndex) ? selected : null);
+    const from = at ?? (selected && isShown(selected) ? selected : null);
     at = from ? next(from, ...ways[event.key]) ?? from : cells.reduce((a, b) => (b.rank < a.rank ? b : a));
     reveal(at);
     const {x, y} = placeOf(at);
@@ -194,7 +199,8 @@ export function makeScatter(choose) {
     select(cell) {
       selected = cell;
       if (!chart) return;
-      if (!cell || !reveal(cell)) draw();
+      chart.setOption({series: [{id: "selected", data: selection()}]});
+      if (cell) reveal(cell);
     },
   };
 }

@@ -151,6 +151,19 @@ class Refused(Deadlock):
         self.assertIn("32-bit", found["warnings"][0])
         self.assertIn("32-bit", deadlock("--pid", str(hung.pid), *BACKEND_OPTIONS).stdout)
 
+    def test_stacks_are_whole_where_no_unwind_data_is_known_yet(self):
+        """With an empty cache: what is looked at once is not left before the rows of its files are there, however long that takes."""
+        hung = self.start(MUTEXES, "abba")
+        self.wait_for(lambda: in_futex(hung.pid) == 4, "it does not hang")
+        script = 'mount -t tmpfs tmpfs /var/cache/uscope && exec "$@"'
+        os.makedirs("/var/cache/uscope", mode=0o700, exist_ok=True)
+        done = subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh", USCOPE, "deadlock", "--pid", str(hung.pid),
+                               *BACKEND_OPTIONS, "--format", "json"], capture_output=True, text=True, timeout=WAIT, check=False)
+        found = json.loads(done.stdout)
+        self.assertEqual((done.returncode, found["verdict"]), (1, "deadlock"), done.stdout)
+        for thread in found["blocked"]:
+            self.assertIn(thread["stack"][-1], ("_start", "clone3"), thread)
+
     def test_inside_a_container_what_runs_cannot_be_looked_at(self):
         script = f"{HEALTHY} pool & {USCOPE} deadlock --pid $!; status=$?; kill $!; exit $status"
         done = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", "sh", "-c", script], capture_output=True, text=True, timeout=WAIT, check=False)

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -22,6 +23,7 @@
 #include <vector>
 
 #include "tests/support/question_maker.h"
+#include "trace/signal_info.h"
 #include "trace/sink.h"
 #include "tracer/collect/observer.h"
 #include "tracer/recorder/recorder.h"
@@ -51,6 +53,16 @@ int make_calls() {
   return 0;
 }
 
+constexpr long kSignals = 500;
+
+// Each is sent by this program to itself, and delivered to a handler.
+int send_signals() {
+  std::signal(SIGUSR1, [](int) {});
+  std::signal(SIGUSR2, [](int) {});
+  for (long i = 0; i < kSignals; i++) kill(getpid(), i % 5 == 0 ? SIGUSR2 : SIGUSR1);
+  return 0;
+}
+
 using Key = std::array<std::int64_t, USC_QUERY_KEYS + 1>;  // the last one: which words are NULL
 struct Sums {
   std::uint64_t events = 0;
@@ -63,7 +75,24 @@ class Summing final : public RecordObserver {
  public:
   explicit Summing(const usc_query& query) : query_(query) {}
 
-  void on_event(const usc_event& event, const TaskInfo&) override {
+  void on_event(const usc_event& event, const TaskInfo&) override { ask(event); }
+  void on_signal(const usc_signal& signal) override {
+    ask(trace::event_of_signal(signal));
+    signals++;
+  }
+  void on_sums(const usc_query_row& row) override {
+    rows++;
+    add(row);
+  }
+
+  std::map<Key, Sums> sums;
+  std::uint64_t events = 0;   // that came one by one
+  std::uint64_t whole = 0;    // of these, such as count beyond 64 bits
+  std::uint64_t signals = 0;  // of these
+  std::uint64_t rows = 0;
+
+ private:
+  void ask(const usc_event& event) {
     usc_query_input input;
     usc_query_state state;
     usc_query_fill(&input, &event, 0);
@@ -75,17 +104,6 @@ class Summing final : public RecordObserver {
     usc_query_add(&row, &state, query_.measures);
     add(row);
   }
-  void on_sums(const usc_query_row& row) override {
-    rows++;
-    add(row);
-  }
-
-  std::map<Key, Sums> sums;
-  std::uint64_t events = 0;  // that came one by one
-  std::uint64_t whole = 0;   // of these, such as count beyond 64 bits
-  std::uint64_t rows = 0;
-
- private:
   void add(const usc_query_row& row) {
     Key key{};
     std::copy(std::begin(row.key.word), std::end(row.key.word), key.begin());
@@ -136,14 +154,15 @@ class KernelSums : public testing::Test {
   // Runs this program's calls, and has the question asked in the kernel, or only here. `often`: the sums are taken as
   // often as they can be, and not just at the end.
   static void record_calls(const usc_query& query, bool in_kernel, Summing& summing, bool often = true,
-                           StackNumbers* stacks = nullptr) {
+                           StackNumbers* stacks = nullptr, const std::string& work = "calls") {
     RecordOptions options;
+    options.config.signals = work == "signals";
     options.sink = stacks;
     options.config.scope = {USC_MODE_ALL_ALL, 64};
     options.config.target.kinds = USC_TARGET_LAUNCH;
     for (__u64& word : options.config.calls_x86_64) word = ~0ULL;
     if (in_kernel) options.config.query = query;
-    options.launch.command = {std::filesystem::read_symlink("/proc/self/exe"), "calls"};
+    options.launch.command = {std::filesystem::read_symlink("/proc/self/exe"), work};
     const char* backend = std::getenv("USCOPE_TEST_BACKEND");
     options.backend = backend && std::string_view(backend) == "kmod" ? BackendChoice::kKmod : BackendChoice::kBpf;
     RecordHooks hooks;
@@ -288,6 +307,33 @@ TEST_F(KernelSums, StacksAreTakenWhereTheyAreKeys) {
   EXPECT_EQ(counts(false), counts(true));
 }
 
+// With their stacks, and without.
+TEST_F(KernelSums, SignalsAreSummed) {
+  const OneCpu one;
+  for (const usc_query_field field_2 : {USC_QUERY_HOW, USC_QUERY_STACK}) {
+    const usc_query by_kind =
+        question_of(2, 0,
+                    {field(0, USC_QUERY_SOURCE), number(1, USC_SOURCE_SIGNAL), compute(USC_QUERY_EQUAL, 2, 0, 1),
+                     give(USC_QUERY_UNLESS, 2), field(0, USC_QUERY_KIND), give(USC_QUERY_KEY, 0, 0), field(1, field_2),
+                     give(USC_QUERY_KEY, 1, 1)});
+    const auto counts = [&](bool in_kernel) {
+      Summing summing(by_kind);
+      record_calls(by_kind, in_kernel, summing, true, nullptr, "signals");
+      EXPECT_EQ(summing.signals, in_kernel ? 0U : std::uint64_t{2 * kSignals});
+      std::vector<std::pair<std::int64_t, std::uint64_t>> sorted;
+      for (const auto& [key, sums] : summing.sums) {
+        EXPECT_NE(key[1], 0);
+        sorted.emplace_back(key[0], sums.events);
+      }
+      std::sort(sorted.begin(), sorted.end());
+      return sorted;
+    };
+    const auto here = counts(false);
+    EXPECT_GE(here.size(), 4U);
+    EXPECT_EQ(here, counts(true));
+  }
+}
+
 // As often as it can be asked: then the few stacks of these calls have many numbers, of which each is told.
 TEST_F(KernelSums, StacksAreToldAnewWhereThatIsAskedFor) {
   const usc_query by_stack =
@@ -339,6 +385,7 @@ TEST_F(KernelSums, AQuestionThatCannotBeRunIsRefused) {
 
 int main(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == "calls") return uscope::tracer::make_calls();
+  if (argc == 2 && std::string_view(argv[1]) == "signals") return uscope::tracer::send_signals();
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

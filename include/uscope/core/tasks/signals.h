@@ -77,10 +77,37 @@ static __always_inline void fill_signal_receiver(struct usc_signal *record, stru
 	read_kernel_text(record->receiver, sizeof(record->receiver), receiver->comm);
 }
 
+/* Has a question taken a signal, so that it is not sent? Of an interrupt that hit a question at work, it has not. */
+USC_SUBPROGRAM int signal_taken_by_question(const struct usc_signal *record, const struct task_entry *t, __u64 now)
+{
+	struct query_scratch *scratch = record && t && has_question() ? begin_asking() : 0;
+	bool delivered;
+	struct usc_event *event;
+
+	if (!scratch)
+		return 0;
+	delivered = record->flags & USC_SIGNAL_DELIVERED;
+	event = &scratch->event;
+	__builtin_memset(event, 0, sizeof(*event));
+	event->head.task = t->serial;
+	event->head.time = event->entry_ns = now;
+	event->stack = record->stack;
+	event->image = record->image;
+	event->source = USC_SOURCE_SIGNAL;
+	event->kind = record->number | (delivered ? 0 : USC_SIGNAL_KIND_SENT);
+	event->how = delivered ? USC_HOW_DELIVERED : USC_HOW_SENT;
+	event->flags = USC_EVENT_NO_RESULT;
+	return !ask_of_event(scratch, event, 0, t->process);
+}
+
 static __always_inline int send_signal_record(struct usc_signal *record, const struct task_entry *t)
 {
+	__u64 now = now_ns();
+
 	record->image = t->image;
-	if (send_record(&record->head, USC_RECORD_SIGNAL, sizeof(*record), t->serial, now_ns(), false))
+	if (has_question() && signal_taken_by_question(record, t, now))
+		return 0;
+	if (send_record(&record->head, USC_RECORD_SIGNAL, sizeof(*record), t->serial, now, false))
 		count_loss(cpu_state_of(current_cpu()), USC_LOSS_RING_FULL_EVENT, t->process);
 	return 0;
 }
@@ -134,7 +161,7 @@ static __always_inline int core_signal_sent(int number, const void *from, struct
 		walked = traced_entry(task);
 	if (!walked && !traced_entry(receiver))
 		return 0;
-	if (walked && may_walk)
+	if (walked && may_walk && is_asked_for(1u << USC_QUERY_STACK))
 		stack = take_current_stack(walked);
 	what = (number & 0xff) | (by_call ? 0 : USC_SIGNAL_BY_KERNEL) << 8 | (to_group ? USC_SIGNAL_TO_GROUP : 0) << 8 |
 	       (result & 0xff) << 16;
@@ -195,7 +222,9 @@ static __always_inline int core_signal_delivered(int number, const void *from, c
 	if (entries_closed || !t || t->flags & TASK_ENDED)
 		return 0;
 	number = signal_to_tell(number, from, action);
-	return number ? send_delivered(from, action, number, take_current_stack(t)) : 0;
+	if (!number)
+		return 0;
+	return send_delivered(from, action, number, is_asked_for(1u << USC_QUERY_STACK) ? take_current_stack(t) : 0);
 }
 
 #endif

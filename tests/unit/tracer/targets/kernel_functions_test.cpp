@@ -146,7 +146,7 @@ TEST_F(KernelFunctionsTest, TargetsAreFoundByPattern) {
   EXPECT_EQ(read.matches[0].why_not, "");
   EXPECT_NE(read.matches[0].note.find("(BTF) has no such function"), std::string::npos);
   EXPECT_NE(find("kfunction:part.*").matches.at(0).note.find("the compiler has made"), std::string::npos);
-  EXPECT_NE(find("kfunction:ext4*").matches.at(0).note.find("a function of a module"), std::string::npos);
+  EXPECT_NE(find("kfunction:ext4*").matches.at(0).note.find("its module ext4"), std::string::npos);
   // Two functions of one name, and one function of two names.
   EXPECT_EQ(find("kfunction:show").matches.size(), 2U);
   const TargetAnswer both = find("kfunction:*_getppid");
@@ -191,7 +191,7 @@ TEST(KernelTypes, ArgumentsAreThoseInRegistersOfTheirOwn) {
     ASSERT_EQ(btf__add_func_param(types, name, type), 0);
   ASSERT_GT(btf__add_func(types, "known", BTF_FUNC_STATIC, prototype), 0);
   ASSERT_GT(btf__add_func(types, "without", BTF_FUNC_STATIC, btf__add_func_proto(types, 0)), 0);
-  const KernelTypes known(types);
+  KernelTypes known(types);
   const auto found = known.prototype(function_of("known"));
   ASSERT_TRUE(found);
   ASSERT_EQ(found->arguments.size(), 4U);
@@ -210,6 +210,34 @@ TEST(KernelTypes, ArgumentsAreThoseInRegistersOfTheirOwn) {
   EXPECT_EQ(known.prototype(function_of("without"))->result_bytes, 0);
   EXPECT_FALSE(known.prototype(function_of("known", "ext4")));
   EXPECT_FALSE(known.prototype(function_of("known.isra.0")));
+}
+
+// A module's types stand on those of the kernel, and may have a function of the same name.
+TEST(KernelTypes, FunctionsOfModules) {
+  btf* types = btf__new_empty();
+  ASSERT_NE(types, nullptr);
+  const int number = btf__add_int(types, "int", 4, BTF_INT_SIGNED);
+  ASSERT_GT(btf__add_func(types, "show", BTF_FUNC_STATIC, btf__add_func_proto(types, number)), 0);
+  btf* of_module = btf__new_empty_split(types);
+  ASSERT_NE(of_module, nullptr);
+  const int inode = btf__add_ptr(of_module, btf__add_struct(of_module, "inode", 64));
+  const int prototype = btf__add_func_proto(of_module, inode);
+  ASSERT_EQ(btf__add_func_param(of_module, "inode", inode), 0);
+  ASSERT_EQ(btf__add_func_param(of_module, "mode", number), 0);
+  ASSERT_GT(btf__add_func(of_module, "show", BTF_FUNC_STATIC, prototype), 0);
+  KernelTypes known(types);
+  known.add_module("ext4", of_module);
+  known.add_module("bare", nullptr);
+  EXPECT_TRUE(known.prototype(function_of("show"))->arguments.empty());
+  const auto found = known.prototype(function_of("show", "ext4"));
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->arguments.size(), 2U);
+  EXPECT_EQ(found->arguments[0].name + ":" + found->arguments[0].type, "inode:struct inode *");
+  EXPECT_EQ(found->arguments[1].name + ":" + found->arguments[1].type, "mode:int");
+  EXPECT_EQ(found->result_type, "struct inode *");
+  EXPECT_EQ(found->result_bytes, 8);
+  EXPECT_FALSE(known.prototype(function_of("other", "ext4")));
+  EXPECT_FALSE(known.prototype(function_of("show", "bare")));
 }
 
 }  // namespace
