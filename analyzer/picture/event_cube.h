@@ -34,19 +34,30 @@ struct HeatCount {
   std::uint64_t events = 0;
 };
 
-// Of all cells, those with most events are kept, as far as `most` counts hold; a cell is kept whole or not at all.
-class EventCube {
+// Counts by a group and a place within it, in bounded memory: where there are more than `most`, the groups with fewest
+// events are left out; a group is kept whole or not at all.
+class GroupedCounts {
  public:
-  EventCube(std::int64_t duration_ns, std::size_t kinds, std::size_t most)
-      : duration_ns_(duration_ns), most_(most), heat_(kinds) {}
+  static constexpr unsigned kPlaceBits = 38;
 
-  void add(const PictureEvent& event, std::size_t kind);
-  [[nodiscard]] std::vector<CubeCount> counts();                                 // by cell, thread, time, step
-  [[nodiscard]] std::vector<HeatCount> heat() const;                             // of all events with a duration
-  [[nodiscard]] const std::vector<bool>& left_out() const { return left_out_; }  // by cell: it is not among counts()
+  explicit GroupedCounts(std::size_t most) : most_(most) {}
+
+  // `place` has kPlaceBits. Groups of 2^26 and more are left out.
+  void add(std::size_t group, std::uint64_t place, std::uint64_t ns);
+  void leave_out(std::size_t group);
+
+  struct Count {
+    std::size_t group = 0;
+    std::uint64_t place = 0;
+    std::uint64_t events = 0;
+    std::uint64_t total_ns = 0;
+  };
+  // By group and place. To be called once, at the end.
+  [[nodiscard]] std::vector<Count> finish();
+  [[nodiscard]] bool is_left_out(std::size_t group) const { return group < left_out_.size() && left_out_[group]; }
+  [[nodiscard]] std::uint64_t events_left_out() const;
 
  private:
-  static constexpr std::size_t kSteps = 128;
   struct Sum {
     std::uint64_t events = 0;
     std::uint64_t total_ns = 0;
@@ -54,16 +65,33 @@ class EventCube {
   struct Hash {
     std::size_t operator()(std::uint64_t key) const noexcept { return key * 0x9e3779b97f4a7c15ULL >> 8U; }
   };
-  [[nodiscard]] std::size_t time_of(std::int64_t ts_ns) const;
-  // Leaves out cells until at most `most` counts remain.
-  void leave_out(std::size_t most);
+  void shrink(std::size_t most);
 
-  std::int64_t duration_ns_;
   std::size_t most_;
   std::unordered_map<std::uint64_t, Sum, Hash> sums_;
-  std::vector<std::uint64_t> events_;  // by cell
+  std::vector<std::uint64_t> events_;  // by group
   std::vector<bool> left_out_;
-  std::vector<std::vector<std::uint64_t>> heat_;  // by kind: times × steps
+};
+
+class EventCube {
+ public:
+  // `most`: counts of each, counts() and heat().
+  EventCube(std::int64_t duration_ns, std::size_t most) : duration_ns_(duration_ns), cells_(most), kinds_(most) {}
+
+  void add(const PictureEvent& event, std::size_t kind);
+  // To be called once each, at the end.
+  [[nodiscard]] std::vector<CubeCount> counts();  // by cell, thread, time, step
+  [[nodiscard]] std::vector<HeatCount> heat();    // of events with a duration, by kind
+  // Its events are not among counts().
+  [[nodiscard]] bool is_left_out(std::size_t cell) const { return cells_.is_left_out(cell); }
+  [[nodiscard]] std::uint64_t heat_left_out() const { return kinds_.events_left_out(); }
+
+ private:
+  [[nodiscard]] std::size_t time_of(std::int64_t ts_ns) const;
+
+  std::int64_t duration_ns_;
+  GroupedCounts cells_;
+  GroupedCounts kinds_;
 };
 
 }  // namespace uscope::analyzer

@@ -2,6 +2,7 @@
 #include "analyzer/picture/picture.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -57,6 +58,9 @@ class Triggers {
   std::unordered_map<std::int64_t, std::size_t> of_stack_;
 };
 
+// Sums of two times do not overflow, whatever the store says.
+constexpr std::int64_t kLongest = INT64_MAX / 4;
+
 struct KindFacts {
   CallGroup group = CallGroup::kNone;
   TimeUse use = TimeUse::kNothing;
@@ -68,7 +72,7 @@ class PictureReader {
  public:
   PictureReader(const store::Database& database, const Catalog& catalog, const PictureLimits& limits)
       : database_(database), catalog_(catalog), limits_(limits) {
-    picture_.duration_ns = std::max<std::int64_t>(0, difference(catalog.end_ns, catalog.start_ns));
+    picture_.duration_ns = std::clamp<std::int64_t>(difference(catalog.end_ns, catalog.start_ns), 0, kLongest);
   }
 
   Result<Picture> run() {
@@ -77,7 +81,7 @@ class PictureReader {
     auto lives = this->lives();
     if (!lives) return lives.error();
     TimeLine line(*lives, limits_.marks);
-    EventCube cube(picture_.duration_ns, kinds_.size(), limits_.cube);
+    EventCube cube(picture_.duration_ns, limits_.cube);
     StackSummer stacks;
     auto done = each_row(
         database_,
@@ -95,10 +99,11 @@ class PictureReader {
     if (!done) return done.error();
     picture_.threads = line.finish();
     picture_.heat = cube.heat();
+    picture_.heat_left_out = cube.heat_left_out();
     picture_.cube = cube.counts();
     std::vector<std::string> functions;
     for (std::size_t cell = 0; cell < picture_.cells.size(); cell++) {
-      picture_.cells[cell].in_cube = !cube.left_out()[cell];
+      picture_.cells[cell].in_cube = !cube.is_left_out(cell);
       functions.push_back(picture_.cells[cell].function);
     }
     auto tree = stacks.finish(database_, catalog_, functions, limits_.stacks);

@@ -36,6 +36,7 @@ struct Picture {
   std::vector<PictureCell> cells;
   std::vector<ThreadLane> threads;  // like Catalog::threads
   std::vector<HeatCount> heat;      // of all cells
+  std::uint64_t heat_left_out = 0;  // events with a duration that are not in it
   std::vector<CubeCount> cube;      // of some
   StackTree stacks;
 };
@@ -43,8 +44,8 @@ struct Picture {
 // How much of each a picture holds.
 struct PictureLimits {
   std::size_t marks = 120'000;  // of all threads: single calls and parts of their lives
-  std::size_t cube = 100'000;
-  std::size_t stacks = 3000;  // for each weight
+  std::size_t cube = 100'000;   // also of the heat map
+  std::size_t stacks = 3000;    // for each weight
 };
 
 // Reads each event once.

@@ -120,7 +120,8 @@ ordered_json heat(const Picture& picture) {
   return {{"kind", column(picture.heat, [](const auto& count) { return count.kind; })},
           {"time", column(picture.heat, [](const auto& count) { return count.time; })},
           {"step", column(picture.heat, [](const auto& count) { return count.step; })},
-          {"events", column(picture.heat, [](const auto& count) { return count.events; })}};
+          {"events", column(picture.heat, [](const auto& count) { return count.events; })},
+          {"leftOut", picture.heat_left_out}};
 }
 
 ordered_json cube(const Picture& picture) {

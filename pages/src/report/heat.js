@@ -66,8 +66,8 @@ export function makeHeat() {
     });
     steps = high < 0 ? [] : Array.from({length: high - low + 1}, (unused, i) => low + i);
     at = null;
-    const out = eventsLeftOut();
-    said.textContent = plural(sum, "call") + (out ? `; ${plural(out, "event")} of this choice are not in this picture, since they are too few among so many` : "");
+    const out = shown === null ? (select.value === "all" ? page.heat.leftOut : 0) : eventsLeftOut();
+    said.textContent = plural(sum, "call") + (out ? `; ${plural(out, "event")} more of rare kinds are not in this picture, which has room for the most frequent only` : "");
     select.disabled = shown !== null;
     chart?.draw();
   }
