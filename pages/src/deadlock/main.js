@@ -27,7 +27,7 @@ function table(title, heads, rows) {
   return [element("h2", {}, title), element("div", {class: "scroll"}, element("table", {}, element(
       "thead", {}, element("tr", {}, ...heads.map((head) => element("th", {scope: "col", class: head.endsWith(" for") ? "number" : null}, head)))),
       element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map((cell, i) => element(
-          "td", {class: heads[i].endsWith(" for") ? "number" : null}, cell)))))))];
+          "td", {class: heads[i].endsWith(" for") ? "number" : heads[i] === "address" ? "code whole" : null}, cell)))))))];
 }
 
 const since = (wait) => `${wait.at_least ? "at least " : ""}${duration(wait.waited_ns)}`;
@@ -66,7 +66,7 @@ function computing() {
 
 const [verdict, sign] = verdicts[diagnosis.verdict];
 const details = makeDetails(picture, (index) => graph.pick(index));
-const graph = makeGraph(picture, (index) => details.show(index));
+const graph = picture.nodes.length ? makeGraph(picture, (index) => details.show(index)) : null;
 const circles = picture.nodes.some((node) => node.circle), groups = picture.nodes.some((node) => node.tids.length > 1);
 const accused = picture.nodes.some((node) => node.finding !== null && !node.circle);
 const legend = element("div", {class: "legend"},
@@ -81,7 +81,7 @@ document.body.append(
     ...(diagnosis.warnings.length ? [element("ul", {class: "warnings"}, ...diagnosis.warnings.map((text) => element("li", {}, text)))] : []),
     ...diagnosis.findings.map(finding), ...(diagnosis.reason ? [element("p", {}, diagnosis.reason)] : []),
     element("h2", {}, "Who waits for whom"));
-if (picture.nodes.length) {
+if (graph) {
   document.body.append(legend, element("div", {class: "beside"}, graph.place, details.place));
   if (picture.left_out)
     document.body.append(element("p", {class: "faint"}, `${plural(picture.left_out, "more thread")} would not fit: --format json has all.`));

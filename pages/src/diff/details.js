@@ -49,8 +49,14 @@ function findingDetails(finding) {
   return element("section", {class: `finding ${finding.list}`}, ...parts);
 }
 
+// A cell's function as the flame graph has it: of a chain of callers (--by depth), the innermost one.
+export function functionOf(cell) {
+  return cell.where.short.split(" < ")[0];
+}
+
 // showStacks(cell): called for the button that leads to the flame graph.
 export function makeDetails(model, showStacks) {
+  const drawn = new Set(model.data.stacks.names.map(([name]) => name));
   const place = element("aside", {class: "panel", id: "details", "aria-live": "polite", "aria-label": "The chosen cell"});
   return {
     place,
@@ -76,7 +82,7 @@ export function makeDetails(model, showStacks) {
             ? "Its calls do not differ notably between the sides."
             : "It is no finding: too few of its events, or too few of the runs that have it, tell it from chance; or the lists are " +
               "cut (see the notes above)."));
-      if (cell && cell.where.whole)
+      if (cell && drawn.has(functionOf(cell)))
         parts.push(element("button", {type: "button", class: "no-print", onclick: () => showStacks(cell)}, "Mark in the flame graph"));
       place.replaceChildren(...parts);
       place.scrollTop = 0;

@@ -2,7 +2,7 @@
 // The page of `uscope diff --html`: what makes the comparison doubtful, the matrix of both sides, the findings as the
 // text ranks them, where the time went, and the stacks of both sides.
 import {count, data, duration, element, plural} from "../common/page.js";
-import {makeDetails} from "./details.js";
+import {functionOf, makeDetails} from "./details.js";
 import "../common/panel.css";
 import "./diff.css";
 import {makeDiffFlame} from "./flame.js";
@@ -30,7 +30,7 @@ function warnings() {
 }
 
 const flame = makeDiffFlame(diff);
-const details = makeDetails(model, (cell) => flame.find(cell.where.short));
+const details = makeDetails(model, (cell) => flame.find(functionOf(cell)));
 const scatter = makeScatter((cell) => choose(cell, cell.findings[0]));
 const lines = new Map();  // of findings
 

@@ -3,6 +3,7 @@
 """The pages of diff and deadlock, of recordings made here, in headless Chromium. Needs root, a backend, node and chromium.
 
 usage: diff_deadlock.py USCOPE HANGS, a program of tests/deadlock"""
+import contextlib
 import os
 import signal
 import sqlite3
@@ -55,12 +56,21 @@ def hung(folder):
                 sys.exit("the page of what runs has no data")
     finally:
         for pid in left:
-            os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def nothing(folder):
+    """The page of a program that ended well has no graph."""
+    page = os.path.join(folder, "none.html")
+    run(0, USCOPE, "deadlock", os.path.join(folder, "good.db"), "--html", page)
+    run(0, "node", os.path.join(HERE, "no_deadlock_page.mjs"), page)
 
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
         compared(folder)
+        nothing(folder)
         hung(folder)
 
 
