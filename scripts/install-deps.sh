@@ -10,7 +10,7 @@ build=(clang-19 bpftool libbpf-dev libdw-dev libelf-dev libcli11-dev libsqlite3-
 demo=(apache2-bin apache2-utils)
 tests=(libgtest-dev python3 python3-jsonschema clang libclang-rt-14-dev clang-format clang-tidy strace gdb binutils elfutils sqlite3 zlib1g-dev bpftrace
        linux-headers-amd64 make dkms llvm procps linux-perf perl-base util-linux dwz xz-utils debuginfod rustc golang-go musl-tools libapr1-dev
-       libboost-context-dev tmux redis-server default-jdk-headless
+       libboost-context-dev tmux less zsh fish redis-server default-jdk-headless
        qemu-system-x86 busybox-static cpio debian-archive-keyring kmod systemtap systemtap-sdt-dev)
 
 # The pages of --html are made by npm, and tried in a browser. An npm that is there already is not replaced.

@@ -136,6 +136,20 @@ bool Option::takes_value() const {
   return parser_->get_items_expected_max() != 0;
 }
 
+bool Option::may_stand_alone() const {
+  return parser_->get_items_expected_min() == 0;
+}
+
+std::string Option::value_name() const {
+  if (parser_->get_positional()) return parser_->get_name();
+  const std::string name = parser_->get_type_name();
+  return name.substr(0, name.find(':'));  // choices follow
+}
+
+std::string Option::description() const {
+  return parser_->get_description();
+}
+
 Verb::Verb(CLI::App* parser) : parser_(parser) {
   keep(parser_->get_help_ptr());
 }
@@ -184,6 +198,10 @@ void Verb::runs(std::function<Result<int>()> action, int error_code) {
 
 std::string Verb::name() const {
   return parser_->get_name();
+}
+
+std::string Verb::description() const {
+  return parser_->get_description();
 }
 
 std::vector<Option*> Verb::named_options() const {

@@ -65,6 +65,9 @@ class Option {
 
   [[nodiscard]] Words names() const;  // "--output", "-o"; none for a positional
   [[nodiscard]] bool takes_value() const;
+  [[nodiscard]] bool may_stand_alone() const;    // takes a value only behind `=`, or none
+  [[nodiscard]] std::string value_name() const;  // "FILE.db": of its value, or of a positional
+  [[nodiscard]] std::string description() const;
   [[nodiscard]] const Words& words() const { return words_; }  // of one_of() or convert(), else empty
 
  private:
@@ -118,6 +121,7 @@ class Verb {
   [[nodiscard]] int error_code() const { return error_code_; }
 
   [[nodiscard]] std::string name() const;
+  [[nodiscard]] std::string description() const;
   // All that have names, but --help, in the order in which they were added.
   [[nodiscard]] std::vector<Option*> named_options() const;
   // In the order in which they were added, --help first.

@@ -15,12 +15,15 @@ std::string chapter(const std::string& page, const std::string& verb) {
 }
 
 TEST_F(CommandTest, DocumentationNamesEveryOption) {
+  // Options of several verbs that are explained once.
+  const std::string common = "--color --no-pager";
   const std::string page = read_file(std::filesystem::path(paths::kSourceFolder) / "docs" / "cli.md");
   const std::regex option("^  +(-[^ ]*)", std::regex::multiline);
   for (const char* verb : {"top", "record", "list", "report", "time", "files", "events", "tree", "diff", "deadlock",
                            "sql", "query", "export", "load", "raw"}) {
-    const std::string text = chapter(page, verb);
+    std::string text = chapter(page, verb);
     EXPECT_NE(text, "") << verb;
+    text += common;
     const std::string help = output({verb, "--help"});
     int options = 0;
     for (std::sregex_iterator at(help.begin(), help.end(), option), end; at != end; ++at) {
@@ -33,6 +36,10 @@ TEST_F(CommandTest, DocumentationNamesEveryOption) {
     }
     EXPECT_GT(options, 0) << verb;
   }
+  const std::size_t terminal = page.find("\n### On a terminal\n");
+  ASSERT_NE(terminal, std::string::npos);
+  const std::string explained = page.substr(terminal, page.find("\n### ", terminal + 1) - terminal);
+  for (const char* name : {"--color", "--no-pager"}) EXPECT_NE(explained.find(name), std::string::npos) << name;
 }
 
 }  // namespace

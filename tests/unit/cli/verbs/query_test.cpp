@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/render/histogram.h"
 #include "cli/render/query_render.h"
 #include "tests/unit/cli/run_command.h"
 
