@@ -27,6 +27,7 @@
 #include "cli/verbs/time.h"
 #include "cli/verbs/top.h"
 #include "cli/verbs/tree.h"
+#include "support/process/inherited.h"
 
 namespace uscope::cli {
 namespace {
@@ -100,6 +101,7 @@ extern "C" const char* __asan_default_options() {
 int main(int argc, char** argv) {
   try {
     uscope::cli::fill_standard_descriptors();
+    uscope::note_inherited_descriptors(argc, argv);
     return uscope::cli::run(argc, argv);
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "uscope: %s\n", problem.what());

@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "support/process/inherited.h"
+
 namespace uscope::cli {
 namespace {
 
@@ -34,6 +36,8 @@ OutputOwner::OutputOwner(const std::vector<int>& files) {
   child_ = fork();
   if (child_ == 0) {
     gate_.reset();
+    close_inherited_descriptors();
+    let_go_of_standard_input();
     for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) signal(number, SIG_IGN);  // it ends with its parent
     char go = 0;
     if (read(read_end.get(), &go, 1) == 1)

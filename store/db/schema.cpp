@@ -139,7 +139,8 @@ CREATE TABLE thread_look(
   timed INTEGER, caught INTEGER);
 CREATE TABLE waited_descriptor(
   thread_id INTEGER NOT NULL REFERENCES thread(id), fd INTEGER NOT NULL, via_fd INTEGER,
-  wants TEXT NOT NULL CHECK (wants IN ('read', 'write', 'read or write', 'lock', 'connect', 'accept', 'other')));
+  wants TEXT NOT NULL CHECK (wants IN ('read', 'write', 'read or write', 'lock', 'connect', 'accept', 'other')),
+  bytes INTEGER);
 CREATE TABLE waited_process(
   thread_id INTEGER NOT NULL REFERENCES thread(id), pid INTEGER, pgid INTEGER,
   what TEXT NOT NULL CHECK (what IN ('child', 'vfork', 'pidfd')));

@@ -90,7 +90,7 @@ ALLOWED = {
         "include/uscope query/plan query/sql store store/db store/files support support/process support/sandbox symbolizer/names "
         "trace"),
     "exporters": "analyzer/read store/db support",
-    "cli": "cli/options cli/terminal cli/verbs",
+    "cli": "cli/options cli/terminal cli/verbs support/process",
     "cli/options": "cli/terminal support",
     "cli/pages": "analyzer/deadlock analyzer/diff analyzer/picture analyzer/read analyzer/summary cli/render store/db support",
     "cli/render": (

@@ -112,7 +112,7 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
       {"unwind_table", "id path build_id state rows rules bytes trouble"},
       {"thread_look",
        "thread_id ts_ns state asleep stop_signal tracer_pid tracer kind_id a0 a1 a2 a3 a4 a5 timed caught"},
-      {"waited_descriptor", "thread_id fd via_fd wants"},
+      {"waited_descriptor", "thread_id fd via_fd wants bytes"},
       {"waited_process", "thread_id pid pgid what"},
       {"resource",
        "process_id pid process fd type access dev ino peer queued room listening nonblocking name ts_ns at"},
@@ -148,7 +148,7 @@ TEST_F(SchemaTest, EveryColumnIsDocumented) {
 }
 
 TEST_F(SchemaTest, VersionsAreSet) {
-  EXPECT_EQ(one("PRAGMA user_version"), "16");
+  EXPECT_EQ(one("PRAGMA user_version"), "17");
   EXPECT_EQ(one("PRAGMA application_id"), std::to_string(0x75736370));
 }
 
