@@ -24,7 +24,6 @@
 #include "store/db/database.h"
 #include "support/text.h"
 #include "syscalls/signal_names.h"
-#include "uscope/query_rows.h"
 
 namespace uscope::cli {
 namespace {
