@@ -162,6 +162,7 @@ void EventReader::fill(const SqlRow& row, EventRow& out) const {
     out.abi = kind->abi;
     out.nr = kind->nr;
     out.arguments = kind->arguments;
+    out.result_type = kind->result_type;
   }
   out.result = row.maybe_integer(6);
   if (out.result && !is_of_probes(out.source) && syscalls::is_error(*out.result)) out.error = error_name(-*out.result);

@@ -79,6 +79,7 @@ struct EventRow {
   std::string error;  // "ENOENT"; empty if the result is not an error
   std::array<std::optional<std::int64_t>, 6> args;
   std::vector<trace::KindArgument> arguments;  // of a probe: names and types of the first of them
+  std::string result_type;                     // of functions with their returns; empty: not known
   std::vector<EventString> strings;            // by argument
   std::vector<EventContent> contents;          // by argument
   std::vector<EventDescriptor> descriptors;    // by argument

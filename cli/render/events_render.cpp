@@ -146,6 +146,7 @@ nlohmann::ordered_json event_json(const EventRow& event, std::optional<std::int6
           {"nr", event.nr},
           {"result", json_value(event.result)},
           {"error", json_value(event.error)},
+          {"result_type", json_value(event.result_type)},
           {"args", args},
           {"argument_names", names},
           {"arguments", json_value(arguments_text(event))},

@@ -54,6 +54,7 @@ analyzer::EventRow row_of(const trace::Event& event, const tracer::TaskInfo& tas
   } else if (const trace::KindText* kind = kinds.find(event.source, event.kind)) {
     row.call = kind->name;
     row.arguments = kind->arguments;
+    row.result_type = kind->result_type;
   } else {
     row.call = trace::unnamed_kind(event.source, event.kind);
   }

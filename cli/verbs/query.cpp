@@ -146,6 +146,9 @@ void print_plan(const query::Plan& plan) {
   section("by SQLite:", plan.left);
   std::printf("taken with each event: %s%s\n", plan.needs.stack ? "its stack" : "no stack",
               plan.needs.time ? ", its times" : "");
+  if (plan.way == query::Way::kSums)
+    std::printf("memory for the sums: %s for each CPU\n",
+                human_bytes(2 * std::uint64_t{USC_QUERY_ROWS} * sizeof(usc_query_row)).c_str());
   const auto has_any = [](const auto& calls) {
     return std::any_of(calls.begin(), calls.end(), [](std::uint64_t word) { return word != 0; });
   };

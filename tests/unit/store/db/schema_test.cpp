@@ -76,6 +76,7 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
       {"stack_frame", "stack_id position inline_depth frame_id space"},
       {"kind", "id name class abi nr"},
       {"kind_argument", "kind_id arg name type"},
+      {"kind_result", "kind_id type"},
       {"event", "id ts_ns dur_ns how thread_id image_id kind_id result stack_id a0 a1 a2 a3 a4 a5"},
       {"event_string", "event_id arg string_id late source"},
       {"string", "id value"},
