@@ -86,6 +86,7 @@ TEST_F(HostileTrace, NoReaderLetsAnythingThrough) {
       {"export", "evil.db", "--with-call"},
       {"export", "evil.db", "--levels", "process,pid,thread,call"},
       {"export", "evil.db", "--weight", "events"},
+      {"export", "evil.db", "--format", "speedscope"},
       {"sql", "evil.db", "SELECT * FROM v_event; SELECT * FROM image; SELECT * FROM thread; SELECT * FROM module"},
       {"sql", "evil.db",
        "SELECT * FROM dual_space; SELECT * FROM meta; SELECT * FROM unwind_table; SELECT * FROM loss"},
