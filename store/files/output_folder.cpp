@@ -19,9 +19,9 @@ Result<OutputFolder> OutputFolder::make(const std::filesystem::path& path) {
     return Error{shown + " exists, and a folder is to be made", "remove it, or give the name of a new folder"};
   auto place = OutputPlace::find(plain, OutputKind::kText);
   if (!place) return place.error();
-  if (place->stream() >= 0 || mkdirat(place->folder(), name.c_str(), 0700) != 0)
-    return errno_error("cannot create the folder " + shown, place->stream() >= 0 ? EEXIST : errno,
-                       "choose another place");
+  if (place->stream() >= 0) return Error{shown + " is no folder", "give the name of a new folder"};
+  if (mkdirat(place->folder(), name.c_str(), 0700) != 0)
+    return errno_error("cannot create the folder " + shown, errno, "choose another place");
   UniqueFd folder(openat(place->folder(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder || fstat(folder.get(), &status) != 0 || status.st_uid != geteuid() || (status.st_mode & 077) != 0)
     return Error{shown + " was replaced by somebody while it was made",
