@@ -136,18 +136,19 @@ class Writer {
     std::string module;
     std::uint64_t address = 0;
     std::string function;  // tells places without code apart, and code that took another's place
-    auto operator<=>(const Place&) const = default;
+    auto operator<=>(const Place&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 sees a pointer
   };
 
   std::uint64_t location_of(const Place& place, const std::vector<Line>& lines) {
     const auto [at, fresh] = locations_.try_emplace(place, locations_.size() + 1);
-    if (!fresh) return at->second;
+    const std::uint64_t id = at->second;
+    if (!fresh) return id;
     const std::uint64_t of_mapping = mapping_of(place.module);
     std::vector<std::pair<std::uint64_t, std::int64_t>> numbers;
     numbers.reserve(lines.size());
     for (const Line& one : lines) numbers.emplace_back(function_of(one), one.line);
     message(profile::kLocation, [&](pbf_writer& out) {
-      out.add_uint64(location::kId, at->second);
+      out.add_uint64(location::kId, id);
       if (of_mapping != 0) out.add_uint64(location::kMapping, of_mapping);
       out.add_uint64(location::kAddress, place.address);
       for (const auto& [function_id, number] : numbers) {
@@ -156,37 +157,39 @@ class Writer {
         inner.add_int64(line::kLine, number);
       }
     });
-    return at->second;
+    return id;
   }
 
   std::uint64_t function_of(const Line& one) {
     const auto key = std::make_pair(string(one.function), string(one.file));
     const auto [at, fresh] = functions_.try_emplace(key, functions_.size() + 1);
+    const std::uint64_t id = at->second;
     if (fresh)
       message(profile::kFunction, [&](pbf_writer& out) {
-        out.add_uint64(function::kId, at->second);
+        out.add_uint64(function::kId, id);
         out.add_int64(function::kName, key.first);
         out.add_int64(function::kSystemName, key.first);
         out.add_int64(function::kFile, key.second);
       });
-    return at->second;
+    return id;
   }
 
   std::uint64_t mapping_of(const std::string& module) {
     if (module.empty()) return 0;
     const auto [at, fresh] = mappings_.try_emplace(module, mappings_.size() + 1);
-    if (!fresh) return at->second;
-    const auto id = build_ids_.find(module);
+    const std::uint64_t id = at->second;
+    if (!fresh) return id;
+    const auto found = build_ids_.find(module);
     const std::int64_t file = string(module);
-    const std::int64_t build_id = string(id == build_ids_.end() ? "" : id->second);
+    const std::int64_t build_id = string(found == build_ids_.end() ? "" : found->second);
     message(profile::kMapping, [&](pbf_writer& out) {
-      out.add_uint64(mapping::kId, at->second);
+      out.add_uint64(mapping::kId, id);
       out.add_int64(mapping::kFile, file);
       out.add_int64(mapping::kBuildId, build_id);
       for (const auto has : {mapping::kHasFunctions, mapping::kHasFiles, mapping::kHasLines, mapping::kHasInlined})
         out.add_bool(has, true);
     });
-    return at->second;
+    return id;
   }
 
   Gzip gzip_;
