@@ -86,7 +86,6 @@ TEST_F(HostileTrace, NoReaderLetsAnythingThrough) {
       {"export", "evil.db", "--with-call"},
       {"export", "evil.db", "--levels", "process,pid,thread,call"},
       {"export", "evil.db", "--weight", "events"},
-      {"export", "evil.db", "--format", "speedscope"},
       {"sql", "evil.db", "SELECT * FROM v_event; SELECT * FROM image; SELECT * FROM thread; SELECT * FROM module"},
       {"sql", "evil.db",
        "SELECT * FROM dual_space; SELECT * FROM meta; SELECT * FROM unwind_table; SELECT * FROM loss"},
@@ -108,6 +107,20 @@ TEST_F(HostileTrace, NoReaderLetsAnythingThrough) {
     EXPECT_TRUE(nlohmann::json::accept(text)) << words[0];
     EXPECT_EQ(text.find('<'), std::string::npos) << words[0];
   }
+}
+
+TEST_F(HostileTrace, ExportsOfOtherToolsAreSafeToo) {
+  const Finished speedscope =
+      uscope({"export", "evil.db", "--format", "speedscope", "--levels", "process,thread,call"});
+  EXPECT_EQ(speedscope.code, 0);
+  expect_safe(speedscope.out, "speedscope");
+  EXPECT_TRUE(nlohmann::json::accept(speedscope.out));
+  for (const char* format : {"pprof", "perfetto", "ctf"}) {
+    const Finished run = uscope({"export", "evil.db", "--format", format, "-o", std::string("evil.") + format});
+    EXPECT_EQ(run.code, 0) << format;
+    expect_safe(run.err, format);
+  }
+  expect_safe(read_file(folder_ / "evil.ctf" / "metadata"), "the metadata of ctf");
 }
 
 TEST_F(HostileTrace, RawLetsNothingThrough) {
