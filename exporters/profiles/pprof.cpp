@@ -75,9 +75,9 @@ namespace function {
 enum : protozero::pbf_tag_type { kId = 1, kName = 2, kSystemName = 3, kFile = 4 };
 }
 
-class Writer {
+class PprofWriter {
  public:
-  Writer(const Bytes& out, std::unordered_map<std::string, std::string> build_ids)
+  PprofWriter(const Bytes& out, std::unordered_map<std::string, std::string> build_ids)
       : gzip_(out), build_ids_(std::move(build_ids)) {
     (void)string("");  // the format's first string
   }
@@ -213,7 +213,7 @@ Result<std::unordered_map<std::string, std::string>> read_build_ids(const store:
 }
 
 // Innermost first, as the format wants them.
-Result<std::vector<std::uint64_t>> locations_of(Writer& writer, analyzer::StackReader& stacks,
+Result<std::vector<std::uint64_t>> locations_of(PprofWriter& writer, analyzer::StackReader& stacks,
                                                 const StackGroup& group) {
   std::vector<std::uint64_t> out;
   if (group.stack) {
@@ -231,7 +231,7 @@ Result<std::vector<std::uint64_t>> locations_of(Writer& writer, analyzer::StackR
   return out;
 }
 
-void write_sample(Writer& writer, const StackGroup& group, const std::vector<TimeOf>& times,
+void write_sample(PprofWriter& writer, const StackGroup& group, const std::vector<TimeOf>& times,
                   const std::vector<std::uint64_t>& locations,
                   const std::vector<std::pair<std::int64_t, std::int64_t>>& labels) {
   std::vector<std::int64_t> values{static_cast<std::int64_t>(group.events)};
@@ -248,7 +248,7 @@ void write_sample(Writer& writer, const StackGroup& group, const std::vector<Tim
   });
 }
 
-void write_types(Writer& writer, const std::vector<TimeOf>& times) {
+void write_types(PprofWriter& writer, const std::vector<TimeOf>& times) {
   const auto type = [&](const char* name, const char* unit) {
     const std::int64_t kind = writer.string(name);
     const std::int64_t in = writer.string(unit);
@@ -264,7 +264,7 @@ void write_types(Writer& writer, const std::vector<TimeOf>& times) {
   writer.number(profile::kDefaultSampleType, usual);
 }
 
-Result<void> write_facts(Writer& writer, const store::Database& database, const analyzer::Catalog& catalog,
+Result<void> write_facts(PprofWriter& writer, const store::Database& database, const analyzer::Catalog& catalog,
                          const ProfileTotals& totals) {
   std::vector<std::string> lines{recording_text(catalog)};
   auto missing = missing_by_cause(database);
@@ -289,7 +289,7 @@ Result<ProfileTotals> write_pprof(const store::Database& database, const analyze
   auto stacks = analyzer::StackReader::create(database);
   if (!stacks) return stacks.error();
   const std::vector<TimeOf> times = times_of(catalog);
-  Writer writer(out, std::move(*build_ids));
+  PprofWriter writer(out, std::move(*build_ids));
   write_types(writer, times);
   auto named = analyzer::each_row(database, "SELECT path FROM module WHERE class = 'app' ORDER BY id LIMIT 1",
                                   [&](const analyzer::SqlRow& row) { writer.program(analyzer::text(row, 0)); });

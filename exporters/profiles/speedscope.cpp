@@ -26,9 +26,9 @@ std::string json_text(const std::string& raw) {
   return nlohmann::json(printable(raw)).dump();
 }
 
-class Writer {
+class SpeedscopeWriter {
  public:
-  explicit Writer(const Bytes& out) : out_(out) {}
+  explicit SpeedscopeWriter(const Bytes& out) : out_(out) {}
 
   void write(const std::string& text) const { out_(text); }
 
@@ -53,7 +53,7 @@ class Writer {
 // One profile under construction. Of one without a weight nothing is written, but for the first.
 class Profile {
  public:
-  Profile(Writer& writer, std::string name, const char* unit, bool& first)
+  Profile(SpeedscopeWriter& writer, std::string name, const char* unit, bool& first)
       : writer_(writer), name_(std::move(name)), unit_(unit), first_(first) {}
 
   // `frames`: outermost first.
@@ -82,7 +82,7 @@ class Profile {
                               first_ ? "" : ",\n", json_text(name_), unit_));
   }
 
-  Writer& writer_;
+  SpeedscopeWriter& writer_;
   std::string name_;
   const char* unit_;
   bool& first_;
@@ -92,7 +92,7 @@ class Profile {
 class Groups {
  public:
   Groups(const store::Database& database, const analyzer::Catalog& catalog, const ProfileOptions& options,
-         analyzer::StackReader stacks, Writer& writer)
+         analyzer::StackReader stacks, SpeedscopeWriter& writer)
       : database_(database), catalog_(catalog), options_(options), stacks_(std::move(stacks)), writer_(writer) {}
 
   Result<ProfileTotals> add_all(Profile& profile, const Weight& weight) {
@@ -134,7 +134,7 @@ class Groups {
   const analyzer::Catalog& catalog_;
   const ProfileOptions& options_;
   analyzer::StackReader stacks_;
-  Writer& writer_;
+  SpeedscopeWriter& writer_;
 };
 
 }  // namespace
@@ -145,7 +145,7 @@ Result<ProfileTotals> write_speedscope(const store::Database& database, const an
   if (!stacks) return stacks.error();
   auto missing = missing_by_cause(database);
   if (!missing) return missing.error();
-  Writer writer(out);
+  SpeedscopeWriter writer(out);
   Groups groups(database, catalog, options, std::move(*stacks), writer);
   std::string name = recording_text(catalog);
   if (!missing->empty()) name += " (INCOMPLETE: see the profile \"lost\")";

@@ -45,10 +45,10 @@ struct Later {
   }
 };
 
-class Exporter {
+class CtfExporter {
  public:
-  Exporter(const store::Database& database, const analyzer::Catalog& catalog, const EventWords& words,
-           analyzer::StackReader stacks, const Bytes& out)
+  CtfExporter(const store::Database& database, const analyzer::Catalog& catalog, const EventWords& words,
+              analyzer::StackReader stacks, const Bytes& out)
       : database_(database), catalog_(catalog), words_(words), stacks_(std::move(stacks)), stream_(out) {}
 
   Result<void> read_losses();
@@ -84,13 +84,13 @@ class Exporter {
   TimelineTotals totals_;
 };
 
-Result<void> Exporter::read_losses() {
+Result<void> CtfExporter::read_losses() {
   return for_each_missing(database_, catalog_, [&](const Missing& missing) { losses_.push_back(missing); });
 }
 
 // Processes, programs and threads, in a packet of their own: a reader tells of discarded events only from the second
 // packet on.
-void Exporter::begin(std::int64_t ts_ns) {
+void CtfExporter::begin(std::int64_t ts_ns) {
   begun_ = true;
   const std::int64_t at = std::min(catalog_.start_ns, moment(ts_ns));
   const auto begin = [&](CtfEvent event, const analyzer::Process* process, const analyzer::Thread* thread) {
@@ -127,7 +127,7 @@ void Exporter::begin(std::int64_t ts_ns) {
   stream_.flush();
 }
 
-void Exporter::write_loss(const Missing& loss) {
+void CtfExporter::write_loss(const Missing& loss) {
   if (trace::counts_events(trace::loss_class(std::string_view(loss.cause)))) lost_ += loss.count;
   stream_.lost(lost_);
   stream_.event(static_cast<std::uint32_t>(CtfEvent::kLoss), loss.ts_ns, {loss.pid.value_or(0), 0, "", ""});
@@ -137,7 +137,7 @@ void Exporter::write_loss(const Missing& loss) {
   stream_.u64(static_cast<std::uint64_t>(loss.until_ns));
 }
 
-void Exporter::write_end(const Later& end) {
+void CtfExporter::write_end(const Later& end) {
   stream_.event(end.number, moment(end.ts_ns), {end.pid, end.tid, end.process, end.thread});
   stream_.i64(end.id);
   stream_.i64(end.result);
@@ -146,7 +146,7 @@ void Exporter::write_end(const Later& end) {
 }
 
 // Writes what was before this time, or at it.
-void Exporter::write_until(std::int64_t ts_ns) {
+void CtfExporter::write_until(std::int64_t ts_ns) {
   while (true) {
     const bool has_loss = next_loss_ < losses_.size();
     const std::int64_t loss_at = has_loss ? losses_[next_loss_].ts_ns : 0;
@@ -161,7 +161,7 @@ void Exporter::write_until(std::int64_t ts_ns) {
   }
 }
 
-Result<void> Exporter::define_stack(const EventRow& event) {
+Result<void> CtfExporter::define_stack(const EventRow& event) {
   if (!event.stack_id || !defined_.insert(*event.stack_id).second) return {};
   auto read = stacks_.frames(*event.stack_id);
   if (!read) return read.error();
@@ -181,7 +181,7 @@ Result<void> Exporter::define_stack(const EventRow& event) {
   return {};
 }
 
-Result<void> Exporter::add(const EventRow& event) {
+Result<void> CtfExporter::add(const EventRow& event) {
   if (!begun_) begin(event.ts_ns);
   const analyzer::Kind* kind = catalog_.kinds.find(event.kind_id);
   if (!kind)
@@ -205,7 +205,7 @@ Result<void> Exporter::add(const EventRow& event) {
   return {};
 }
 
-void Exporter::finish() {
+void CtfExporter::finish() {
   if (!begun_) begin(0);
   write_until(std::numeric_limits<std::int64_t>::max());
   stream_.flush();
@@ -218,7 +218,7 @@ Result<TimelineTotals> write_ctf(const store::Database& database, const analyzer
   auto stacks = analyzer::StackReader::create(database);
   if (!stacks) return stacks.error();
   write_ctf_metadata(catalog, files.metadata);
-  Exporter exporter(database, catalog, words, std::move(*stacks), files.stream);
+  CtfExporter exporter(database, catalog, words, std::move(*stacks), files.stream);
   if (auto done = exporter.read_losses(); !done) return done.error();
   Result<void> added;
   auto done = analyzer::for_each_event(database, catalog, filter, [&](const EventRow& event) {

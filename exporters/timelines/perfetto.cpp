@@ -29,10 +29,10 @@ std::uint64_t track_of(Of kind, std::int64_t id) {
   return static_cast<std::uint64_t>(kind) << kIdBits | (static_cast<std::uint64_t>(id) & ((1ULL << kIdBits) - 1));
 }
 
-class Exporter {
+class PerfettoExporter {
  public:
-  Exporter(const store::Database& database, const analyzer::Catalog& catalog, const EventWords& words,
-           analyzer::StackReader stacks, const Bytes& out)
+  PerfettoExporter(const store::Database& database, const analyzer::Catalog& catalog, const EventWords& words,
+                   analyzer::StackReader stacks, const Bytes& out)
       : database_(database),
         catalog_(catalog),
         words_(words),
@@ -68,13 +68,13 @@ class Exporter {
   TimelineTotals totals_;
 };
 
-Result<void> Exporter::begin() {
+Result<void> PerfettoExporter::begin() {
   packets_.begin(catalog_.start_ns, catalog_.since_1970(0));
   add_tasks();
   return add_missing();
 }
 
-void Exporter::add_tasks() {
+void PerfettoExporter::add_tasks() {
   for (const analyzer::Process& process : catalog_.processes) {
     const analyzer::Image* image = catalog_.last_image(process);
     packets_.process_track(track_of(Of::kProcess, process.id.value()), process,
@@ -90,7 +90,7 @@ void Exporter::add_tasks() {
 }
 
 // A slice for each program that the process was, from when it became that to the next one, or to its end.
-void Exporter::add_programs(const analyzer::Process& process) {
+void PerfettoExporter::add_programs(const analyzer::Process& process) {
   const std::uint64_t track = track_of(Of::kPrograms, process.id.value());
   packets_.named_track(track, track_of(Of::kProcess, process.id.value()), "program");
   std::vector<std::pair<std::int64_t, const analyzer::Image*>> programs;
@@ -112,7 +112,7 @@ void Exporter::add_programs(const analyzer::Process& process) {
   }
 }
 
-Result<void> Exporter::add_missing() {
+Result<void> PerfettoExporter::add_missing() {
   const std::uint64_t track = track_of(Of::kTrace, 1);
   packets_.named_track(track, 0, "recording and losses");
   packets_.instant(
@@ -133,7 +133,7 @@ Result<void> Exporter::add_missing() {
   });
 }
 
-Annotations Exporter::annotations(const EventRow& event, Lasting lasts) const {
+Annotations PerfettoExporter::annotations(const EventRow& event, Lasting lasts) const {
   Annotations out{{"id", event.id.value()}};
   if (std::string arguments = words_.arguments(event); !arguments.empty())
     out.emplace_back("arguments", std::move(arguments));
@@ -149,7 +149,7 @@ Annotations Exporter::annotations(const EventRow& event, Lasting lasts) const {
   return out;
 }
 
-Result<std::optional<analyzer::StackRowId>> Exporter::stack_of(const EventRow& event) {
+Result<std::optional<analyzer::StackRowId>> PerfettoExporter::stack_of(const EventRow& event) {
   if (!event.stack_id || packets_.knows(*event.stack_id)) return event.stack_id;
   auto frames = stacks_.frames(*event.stack_id);
   if (!frames) return frames.error();
@@ -158,12 +158,12 @@ Result<std::optional<analyzer::StackRowId>> Exporter::stack_of(const EventRow& e
   return event.stack_id;
 }
 
-void Exporter::add_sample(const EventRow& event, std::optional<analyzer::StackRowId> stack) {
+void PerfettoExporter::add_sample(const EventRow& event, std::optional<analyzer::StackRowId> stack) {
   packets_.sample(
       {moment(event.ts_ns), event.pid, event.tid, event.args[0].value_or(0), event.call == "kernel", stack});
 }
 
-Result<void> Exporter::add(const EventRow& event) {
+Result<void> PerfettoExporter::add(const EventRow& event) {
   auto stack = stack_of(event);
   if (!stack) return stack.error();
   totals_.events++;
@@ -197,7 +197,7 @@ Result<void> Exporter::add(const EventRow& event) {
   return {};
 }
 
-void Exporter::finish() {
+void PerfettoExporter::finish() {
   for (auto& [id, open] : open_) {
     const analyzer::Thread* thread = catalog_.threads.find(id);
     const auto end = thread ? catalog_.since_start(thread->end_ns) : std::nullopt;
@@ -212,7 +212,7 @@ Result<TimelineTotals> write_perfetto(const store::Database& database, const ana
                                       const analyzer::EventFilter& filter, const EventWords& words, const Bytes& out) {
   auto stacks = analyzer::StackReader::create(database);
   if (!stacks) return stacks.error();
-  Exporter exporter(database, catalog, words, std::move(*stacks), out);
+  PerfettoExporter exporter(database, catalog, words, std::move(*stacks), out);
   if (auto begun = exporter.begin(); !begun) return begun.error();
   Result<void> added;
   auto done = analyzer::for_each_event(database, catalog, filter, [&](const EventRow& event) {
