@@ -67,6 +67,8 @@ struct EventRow {
   std::int64_t ts_ns = 0;  // since the trace's start
   std::optional<std::int64_t> dur_ns;
   std::string how;
+  ThreadRowId thread_id;
+  KindRowId kind_id;
   std::int64_t pid = 0;
   std::int64_t tid = 0;
   std::string process;  // name of the image

@@ -20,7 +20,8 @@ namespace {
 void give_away(int file, uid_t uid, gid_t gid) {
   struct stat status {};
   if (file < 0 || fstat(file, &status) != 0) return;
-  if (!S_ISREG(status.st_mode) || status.st_nlink != 1 || status.st_uid != 0) return;
+  const bool ours = S_ISDIR(status.st_mode) || (S_ISREG(status.st_mode) && status.st_nlink == 1);
+  if (!ours || status.st_uid != 0) return;
   (void)!fchown(file, uid, gid);
 }
 

@@ -263,7 +263,8 @@ TEST_F(CommandTest, UsageErrorsAreTwoAndNamed) {
                              {"report", "sample.db", "--top", "-1"},
                              {"tree", "sample.db", "--unknown"},
                              {"sql", "sample.db"},
-                             {"export", "sample.db", "--format", "pprof"}}) {
+                             {"export", "sample.db", "--format", "dot"},
+                             {"export", "sample.db", "--format", "pprof", "--weight", "time"}}) {
     const Finished run = uscope(words);
     EXPECT_EQ(run.code, 2) << (words.empty() ? "" : words[0]);
     EXPECT_EQ(run.out, "");
