@@ -65,11 +65,21 @@ class Option {
 
   [[nodiscard]] Words names() const;  // "--output", "-o"; none for a positional
   [[nodiscard]] bool takes_value() const;
+  [[nodiscard]] bool value_may_be_left_out() const { return value_may_be_left_out_; }  // a flag with a value behind `=`
+  // What stands for the value: the type's name, else the words; of a positional, its name. "" for a plain flag.
+  [[nodiscard]] std::string value_name() const;
+  [[nodiscard]] std::string help() const;
+  [[nodiscard]] std::string default_value() const;  // as the help shows it; "" if there is none
+  [[nodiscard]] bool is_required() const;
   [[nodiscard]] const Words& words() const { return words_; }  // of one_of() or convert(), else empty
 
  private:
+  friend class Verb;  // knows what it adds
+
   CLI::Option* parser_;
   Words words_;
+  std::string type_name_;
+  bool value_may_be_left_out_ = false;
 };
 
 class Verb {
@@ -118,6 +128,7 @@ class Verb {
   [[nodiscard]] int error_code() const { return error_code_; }
 
   [[nodiscard]] std::string name() const;
+  [[nodiscard]] std::string description() const;
   // All that have names, but --help, in the order in which they were added.
   [[nodiscard]] std::vector<Option*> named_options() const;
   // In the order in which they were added, --help first.

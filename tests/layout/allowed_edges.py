@@ -91,6 +91,7 @@ ALLOWED = {
         "trace"),
     "exporters": "analyzer/read store/db support",
     "cli": "cli/options cli/terminal cli/verbs",
+    "cli/manual": "cli/options cli/verbs",
     "cli/options": "cli/terminal support",
     "cli/pages": "analyzer/deadlock analyzer/diff analyzer/picture analyzer/read analyzer/summary cli/render store/db support",
     "cli/render": (
