@@ -2,7 +2,7 @@
 """Markdown to the man macros of roff, as man-db and mandoc read them.
 
 markdown-it parses; what it finds becomes macros here. A table becomes a list: the first cell of a row is the term, and the
-others are its text, since a table of long cells is hard to read on a terminal. A link keeps its text only.
+others are its text, since a table of long cells is hard to read on a terminal. A link keeps its text only, and a picture is left out.
 """
 import re
 
@@ -40,7 +40,7 @@ def inline(token):
             out += "\n" if child.type == "softbreak" else "\n.br\n"
         elif child.type == "html_inline" and child.content == "<br>":
             out += "\n.br\n"
-        elif child.type in ("link_open", "link_close"):
+        elif child.type in ("link_open", "link_close", "image"):
             continue
         else:
             raise ValueError(f"Markdown that no man page knows: {child.type} in {token.content!r}")
@@ -95,8 +95,9 @@ class Pages:
             return
         if not token.children:  # a heading's: it is there already
             return
-        self.paragraph()
-        self.lines.append(inline(token))
+        if text := inline(token):  # a picture alone leaves none
+            self.paragraph()
+            self.lines.append(text)
 
     def on_code_block(self, token, _):
         self.paragraph()

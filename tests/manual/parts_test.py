@@ -74,9 +74,12 @@ class Macros(unittest.TestCase):
         self.assertEqual(to_roff("| a | b |\n| --- | --- |\n| `x` | y<br>z |\n"), [".TP", "\\fBx\\fP", "y\n.br\nz"])
         self.assertEqual(to_roff("| a | b | c |\n| --- | --- | --- |\n| x | y | z |\n"), [".TP", "x", "b: y\n.br\nc: z"])
 
+    def test_pictures_are_left_out(self):
+        self.assertEqual(to_roff("One.\n\n![a](b.png)\n\nTwo.\n"), ["One.", ".PP", "Two."])
+
     def test_what_it_does_not_know_is_an_error(self):
-        with self.assertRaisesRegex(ValueError, "no man page knows: image"):
-            to_roff("![a](b.png)")
+        with self.assertRaisesRegex(ValueError, "no man page knows: html_block"):
+            to_roff("<div>\n\nText\n")
 
 
 if __name__ == "__main__":
