@@ -16,8 +16,8 @@ using Json = nlohmann::ordered_json;
 Json declaration(const Option& option) {
   return {{"names", option.names()},
           {"value", option.value_name()},
-          {"help", option.help()},
-          {"value_may_be_left_out", option.value_may_be_left_out()},
+          {"help", option.description()},
+          {"value_may_be_left_out", option.may_stand_alone() && !option.value_name().empty()},
           {"required", option.is_required()},
           {"default", option.default_value()}};
 }

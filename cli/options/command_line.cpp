@@ -114,7 +114,7 @@ Option* Option::excludes(Option* other) {
 }
 
 Option* Option::type_name(const std::string& name) {
-  if (!value_may_be_left_out_) parser_->type_name(name);  // the help would have a space where only = will do
+  if (!may_stand_alone()) parser_->type_name(name);  // the help would have a space where only = will do
   type_name_ = name;
   return this;
 }
@@ -137,15 +137,19 @@ bool Option::takes_value() const {
   return parser_->get_items_expected_max() != 0;
 }
 
+bool Option::may_stand_alone() const {
+  return parser_->get_items_expected_min() == 0;
+}
+
 std::string Option::value_name() const {
   if (parser_->get_positional()) return parser_->get_name(true);
-  if (!type_name_.empty() || (!takes_value() && !value_may_be_left_out_)) return type_name_;
+  if (!type_name_.empty() || may_stand_alone()) return type_name_;
   std::string text;
   for (const std::string& word : words_) text += (text.empty() ? "" : "|") + word;
   return text.empty() ? parser_->get_type_name() : text;
 }
 
-std::string Option::help() const {
+std::string Option::description() const {
   return parser_->get_description();
 }
 
@@ -187,9 +191,7 @@ Option* Verb::add_flag(const std::string& names, bool& value, const std::string&
 }
 
 Option* Verb::add_flag(const std::string& names, std::string& value, const std::string& help) {
-  Option* option = keep(parser_->add_flag(names, value, help));
-  option->value_may_be_left_out_ = true;
-  return option;
+  return keep(parser_->add_flag(names, value, help));
 }
 
 Option* Verb::add_flag(const std::string& names, std::function<void()> given, const std::string& help) {
