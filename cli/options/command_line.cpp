@@ -114,7 +114,8 @@ Option* Option::excludes(Option* other) {
 }
 
 Option* Option::type_name(const std::string& name) {
-  parser_->type_name(name);
+  if (!may_stand_alone()) parser_->type_name(name);  // the help would have a space where only = will do
+  type_name_ = name;
   return this;
 }
 
@@ -141,13 +142,23 @@ bool Option::may_stand_alone() const {
 }
 
 std::string Option::value_name() const {
-  if (parser_->get_positional()) return parser_->get_name();
-  const std::string name = parser_->get_type_name();
-  return name.substr(0, name.find(':'));  // choices follow
+  if (parser_->get_positional()) return parser_->get_name(true);
+  if (!type_name_.empty() || may_stand_alone()) return type_name_;
+  std::string text;
+  for (const std::string& word : words_) text += (text.empty() ? "" : "|") + word;
+  return text.empty() ? parser_->get_type_name() : text;
 }
 
 std::string Option::description() const {
   return parser_->get_description();
+}
+
+std::string Option::default_value() const {
+  return parser_->get_default_str();
+}
+
+bool Option::is_required() const {
+  return parser_->get_required();
 }
 
 Verb::Verb(CLI::App* parser) : parser_(parser) {

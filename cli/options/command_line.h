@@ -66,13 +66,16 @@ class Option {
   [[nodiscard]] Words names() const;  // "--output", "-o"; none for a positional
   [[nodiscard]] bool takes_value() const;
   [[nodiscard]] bool may_stand_alone() const;    // takes a value only behind `=`, or none
-  [[nodiscard]] std::string value_name() const;  // "FILE.db": of its value, or of a positional
+  [[nodiscard]] std::string value_name() const;  // "FILE.db": of its value, or of a positional; else its words
   [[nodiscard]] std::string description() const;
+  [[nodiscard]] std::string default_value() const;  // as the help shows it; "" if there is none
+  [[nodiscard]] bool is_required() const;
   [[nodiscard]] const Words& words() const { return words_; }  // of one_of() or convert(), else empty
 
  private:
   CLI::Option* parser_;
   Words words_;
+  std::string type_name_;  // as it was given
 };
 
 class Verb {

@@ -110,7 +110,8 @@ void add_debuginfod(Verb& verb, DebuginfodChoice& choice) {
   Option* servers =
       verb.add_flag("--debuginfod", choice.servers,
                     "ask debuginfod servers for debug files that are not on this machine: those of its value, which "
-                    "stands behind =, or those of DEBUGINFOD_URLS");
+                    "stands behind =, or those of DEBUGINFOD_URLS")
+          ->type_name("URLS");
   verb.add_option("--debuginfod-timeout", choice.timeout, "how long to wait for one debug file")
       ->type_name("T")
       ->needs(servers)

@@ -93,6 +93,7 @@ ALLOWED = {
     "exporters/profiles": "analyzer/read exporters store/db support",
     "exporters/timelines": "analyzer/read exporters store/db support trace",
     "cli": "cli/options cli/terminal cli/verbs support/process",
+    "cli/manual": "cli/options cli/verbs",
     "cli/options": "cli/terminal support",
     "cli/pages": "analyzer/deadlock analyzer/diff analyzer/picture analyzer/read analyzer/summary cli/render store/db support",
     "cli/render": (
