@@ -155,7 +155,7 @@ class Printing(AttachCase):
         """What a terminal receives: uscope's stderr, and what `streams` leaves on it."""
         master, slave = pty.openpty()
         streams = {"stdin": slave, "stdout": slave, **streams}
-        process = self.start(USCOPE, "record", "-o", self.db, *BACKEND_OPTIONS, *words, stderr=slave, env={**os.environ, "TERM": "xterm"}, **streams)
+        process = self.start(USCOPE, "record", "-o", self.db, *BACKEND_OPTIONS, *words, stderr=slave, env={**os.environ, "TERM": "xterm", "NO_COLOR": "1"}, **streams)
         os.close(slave)
         received = b""
         end = time.monotonic() + WAIT
@@ -194,7 +194,7 @@ class Printing(AttachCase):
 
     def test_errors_fit_the_terminal(self):
         master, slave = pty.openpty()
-        process = self.start(USCOPE, "record", "--app", "a" * 10, "--pid", "1", *["--cgroup", "/"] * 3, stderr=slave)
+        process = self.start(USCOPE, "record", "--app", "a" * 10, "--pid", "1", *["--cgroup", "/"] * 3, stderr=slave, env={**os.environ, "NO_COLOR": "1"})
         self.assertEqual(process.wait(WAIT), 125)
         os.close(slave)
         received = os.read(master, 4096).decode().replace("\r\n", "\n")

@@ -209,7 +209,7 @@ TEST_F(CommandTest, AReportFitsANarrowTerminal) {
       "pid, fd = pty.fork()\n"
       "if pid == 0:\n"
       "    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 80, 0, 0))\n"
-      "    os.execv(sys.argv[1], [sys.argv[1], 'report', 'sample.db'])\n"
+      "    os.execv(sys.argv[1], [sys.argv[1], 'report', 'sample.db', '--no-pager', '--color', 'never'])\n"
       "text = b''\n"
       "try:\n"
       "    while data := os.read(fd, 65536): text += data\n"
