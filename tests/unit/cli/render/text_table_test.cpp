@@ -59,7 +59,7 @@ TEST(TextTable, ColoursCellsWithoutMovingThem) {
   table.add_row({"1", "a-long-name", "ENOENT"});
   table.add_row({"1000", "b", "\x1b[0m"});
   EXPECT_EQ(table.render({24, true, Paint(true)}),
-            "     n  name    error\n"
+            "     n  name     error\n"
             "     1  a-long…  \x1b[1;31mENOENT\x1b[0m\n"
             "  \x1b[35m1000\x1b[0m  b        \x1b[1;31m\\x1b[0m\x1b[0m\n");
   EXPECT_EQ(table.render(24).find('\x1b'), std::string::npos);
