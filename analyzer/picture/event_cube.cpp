@@ -25,7 +25,7 @@ std::uint64_t bits(std::uint64_t place, unsigned from, unsigned count) {
 std::size_t duration_step(std::uint64_t ns) {
   if (ns < 2) return ns;
   const auto power = static_cast<unsigned>(std::bit_width(ns)) - 1;
-  return 2 * power + (ns >> (power - 1) & 1U);
+  return std::size_t{2} * power + (ns >> (power - 1) & 1U);
 }
 
 void GroupedCounts::leave_out(std::size_t group) {

@@ -94,12 +94,15 @@ export function eventsLeftOut() {
 }
 
 // By thread, how many events of the cells that are shown the page knows of.
+let counted = {};
 export function eventsByThread() {
+  if (counted.of === shown) return counted.sums;
   const sums = threads.map(() => 0), {cell, thread, events} = page.cube;
   for (let i = 0; i < cell.length; i++) if (shown.has(cell[i])) sums[thread[i]] += events[i];
   threads.forEach((one, number) => {
     for (const of of one.cell) if (shown.has(of) && !cells[of].inCube) sums[number]++;
   });
+  counted = {of: shown, sums};
   return sums;
 }
 

@@ -51,7 +51,9 @@ const lists = [
 ];
 
 // Whether lines belong to what is chosen: by call and function, by the calls on both sides, by call, or by thread.
+let last = {};
 function choice() {
+  if (last.of === shown) return last;
   const key = (call, line) => `${call}\n${line.function}\n${line.module}`;
   const pairs = new Set(), calls = new Set(), tasks = new Set();
   for (const number of shown) {
@@ -62,7 +64,8 @@ function choice() {
     if (events > 0) tasks.add(`${threads[number].pid} ${threads[number].tid}`);
   });
   const isEnd = (end) => Boolean(end) && pairs.has(key(end.call, end));
-  return {
+  return last = {
+    of: shown,
     trigger: (line) => pairs.has(key(line.call, line)),
     call: (line) => calls.has(line.call),
     gap: (line) => isEnd(line.before) || isEnd(line.after),
