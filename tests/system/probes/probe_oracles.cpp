@@ -116,8 +116,8 @@ TEST_F(ProbeOracles, CountsOfTracepointsAreThoseOfPerf) {
   }
 }
 
-// To close the last event of a tracepoint takes the kernel 30 ms: 200 of them one by one would take 6 s longer than one.
-// Nobody waits for that; and what is told of the command is as with one.
+// To close the last event of a tracepoint takes the kernel 30 ms: 200 of them one by one would take 6 s longer than
+// one. Nobody waits for that; and what is told of the command is as with one.
 TEST_F(ProbeOracles, HundredsOfTracepointsAreAttachedAndDetachedInSeconds) {
   ProbePlan plan;
   for (const auto& entry : std::filesystem::recursive_directory_iterator("/sys/kernel/tracing/events/syscalls"))
