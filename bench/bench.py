@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """What one traced call costs, against the peers, on one machine in one run.
 
-Each case is a loop of getppid (tests/fixtures) that prints the nanoseconds it took. Every round runs, in turn, the loop
+Each case is a loop of getppid (tests/fixtures) that prints the nanoseconds it took of a processor, so that others on the machine spoil little;
+under strace, which works while the loop waits, those by the clock count. Every round runs, in turn, the loop
 alone, under uscope, alone with frame pointers, under bpftrace's frame-pointer `ustack`, and now and then under
 `strace -k`; a slow minute of the machine then hits all of them. The cost of a call is (time traced - time alone) / calls,
 round by round; the median over the rounds is reported, with the quartiles. uscope's run is rejected, and the benchmark
@@ -44,8 +45,9 @@ def run(command, **more):
     return done
 
 
-def loop_time(text):
-    match = re.search(r"^(\d+)$", text, re.MULTILINE)
+def loop_time(text, clock=""):
+    """Of a processor; with `wall `, by the clock."""
+    match = re.search(rf"^{clock}(\d+)$", text, re.MULTILINE)
     if not match:
         raise Failed(f"the loop printed no time: {text[:200]!r}")
     return int(match[1])
@@ -106,7 +108,7 @@ class Case:
 
     def under_strace(self):
         done = run(["strace", "-f", "-k", "-o", "/dev/null", "--"] + self.command(self.program, self.strace_calls))
-        return loop_time(done.stdout) / self.strace_calls
+        return loop_time(done.stdout, "wall ") / self.strace_calls
 
     def round(self, number):
         """A B A B: each traced run stands between runs of the same program alone."""

@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 
-from figures import quartiles
+from figures import machine, quartiles
 from tracing import Failed, beside, empty_programs
 
 STATISTICS = "/proc/sys/kernel/bpf_stats_enabled"
@@ -140,7 +140,7 @@ def main():
           + ("met" if met else "MISSED"))
     if arguments.json:
         with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump({"ns_a_call": costs, "beyond_empty": beyond, "computation": work}, file, indent=1)
+            json.dump({"machine": machine(), "ns_a_call": costs, "beyond_empty": beyond, "computation": work}, file, indent=1)
     return 1 if arguments.check and not met else 0
 
 

@@ -5,6 +5,7 @@ import platform
 import re
 import statistics
 import subprocess
+import time
 
 
 def quartiles(values):
@@ -33,6 +34,7 @@ def machine():
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         model = re.search(r"^model name\s*: (.*)$", file.read(), re.MULTILINE)
     return {
+        "date": time.strftime("%Y-%m-%d"),
         "kernel": platform.release(),
         "processor": model[1] if model else "unknown",
         "processors": os.cpu_count(),

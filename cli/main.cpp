@@ -10,46 +10,11 @@
 
 #include "cli/options/command_line.h"
 #include "cli/terminal/output.h"
-#include "cli/verbs/completion.h"
-#include "cli/verbs/deadlock.h"
-#include "cli/verbs/diff.h"
-#include "cli/verbs/doctor.h"
-#include "cli/verbs/events.h"
-#include "cli/verbs/export.h"
-#include "cli/verbs/files.h"
-#include "cli/verbs/list.h"
-#include "cli/verbs/load.h"
-#include "cli/verbs/query.h"
-#include "cli/verbs/raw.h"
-#include "cli/verbs/record.h"
-#include "cli/verbs/report.h"
-#include "cli/verbs/sql.h"
-#include "cli/verbs/time.h"
-#include "cli/verbs/top.h"
-#include "cli/verbs/tree.h"
+#include "cli/verbs/all_verbs.h"
+#include "support/process/inherited.h"
 
 namespace uscope::cli {
 namespace {
-
-void add_verbs(CommandLine& line) {
-  add_record(line);
-  add_list(line);
-  add_top(line);
-  add_load(line);
-  add_raw(line);
-  add_report(line);
-  add_events(line);
-  add_time(line);
-  add_files(line);
-  add_tree(line);
-  add_sql(line);
-  add_query(line);
-  add_diff(line);
-  add_deadlock(line);
-  add_export(line);
-  add_doctor(line);
-  add_completion(line);
-}
 
 // For `record`, 2 would look like the exit status of the traced command.
 int usage_code(int argc, char** argv) {
@@ -68,9 +33,7 @@ void fill_standard_descriptors() {
 }
 
 int run(int argc, char** argv) {
-  CommandLine line("uscope",
-                   "uscope traces one application, whole: every process, every system call, and the code that made it.",
-                   std::string("uscope ") + USCOPE_VERSION);
+  CommandLine line(kProgram, kPurpose, std::string(kProgram) + " " + USCOPE_VERSION);
   add_verbs(line);
   const Result<const Verb*> verb = line.parse(argc, argv);
   if (!verb) {
@@ -100,6 +63,7 @@ extern "C" const char* __asan_default_options() {
 int main(int argc, char** argv) {
   try {
     uscope::cli::fill_standard_descriptors();
+    uscope::note_inherited_descriptors(argc, argv);
     return uscope::cli::run(argc, argv);
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "uscope: %s\n", problem.what());

@@ -1,33 +1,38 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 # Installs what uscope needs, Debian packages by name. `install-deps.sh build` is what building and tracing take; `install-deps.sh
-# test` adds the test runner's peers and programs; `install-deps.sh demo` what the quick start traces; `install-deps.sh vm`
-# what tests/vm/matrix.sh and debug-kernel.sh take beyond the tests; `install-deps.sh bench` the servers of bench/.
+# test` adds the test runner's peers and programs; `install-deps.sh demo` is what the quick start traces; `install-deps.sh release` what
+# release.sh and package.sh take; `install-deps.sh vm` what tests/vm/matrix.sh, debug-kernel.sh and tests/release/debian_roots.py take beyond
+# the tests; `install-deps.sh bench` the servers of bench/.
 set -euo pipefail
 
 build=(clang-19 bpftool libbpf-dev libdw-dev libelf-dev libcli11-dev libsqlite3-dev libiberty-dev nlohmann-json3-dev libssl-dev
-       liblzma-dev libdebuginfod-dev libseccomp-dev libzydis-dev libfmt-dev libncurses-dev cmake ninja-build ccache g++ gcc pkg-config libc6-dev)
+       liblzma-dev libdebuginfod-dev libseccomp-dev libzydis-dev libfmt-dev libncurses-dev zlib1g-dev libprotozero-dev python3
+       python3-markdown-it cmake ninja-build ccache g++ gcc pkg-config libc6-dev)
 demo=(apache2-bin apache2-utils)
-tests=(libgtest-dev python3 python3-jsonschema clang libclang-rt-14-dev clang-format clang-tidy strace gdb binutils elfutils sqlite3 zlib1g-dev bpftrace
+tests=(libgtest-dev python3-jsonschema man-db mandoc clang libclang-rt-14-dev clang-format clang-tidy strace gdb binutils elfutils sqlite3 babeltrace2 bpftrace
        linux-headers-amd64 make dkms llvm procps linux-perf perl-base util-linux dwz xz-utils debuginfod rustc golang-go musl-tools libapr1-dev
-       libboost-context-dev tmux redis-server default-jdk-headless
-       qemu-system-x86 busybox-static cpio debian-archive-keyring kmod systemtap systemtap-sdt-dev)
+       libboost-context-dev tmux less zsh fish redis-server default-jdk-headless
+       qemu-system-x86 busybox-static cpio debian-archive-keyring kmod systemtap systemtap-sdt-dev libcap2-bin)
 
 # The pages of --html are made by npm, and tried in a browser. An npm that is there already is not replaced.
 command -v npm >/dev/null || build+=(nodejs npm)
 tests+=(chromium)
 
-vm=(debootstrap linux-source-6.1 bc bison flex dwarves xz-utils)
+release=(debhelper dh-dkms dpkg-dev lintian xz-utils)
 
-bench=(mariadb-server sysbench postgresql nginx nodejs default-jre-headless openssh-client dbus-daemon)
+vm=(debootstrap mmdebstrap linux-source-6.1 bc bison flex dwarves xz-utils)
+
+bench=(mariadb-server sysbench postgresql nginx nodejs default-jre-headless openssh-client dbus-daemon gnuplot-nox)
 
 case "${1:-build}" in
   build) packages=("${build[@]}") ;;
-  demo) packages=("${build[@]}" "${demo[@]}") ;;
-  test) packages=("${build[@]}" "${demo[@]}" "${tests[@]}") ;;
-  bench) packages=("${build[@]}" "${demo[@]}" "${tests[@]}" "${bench[@]}") ;;
-  vm) packages=("${build[@]}" "${demo[@]}" "${tests[@]}" "${vm[@]}") ;;
-  *) echo "usage: $0 [build|demo|test|vm|bench]" >&2; exit 2 ;;
+  demo) packages=("${demo[@]}") ;;
+  release) packages=("${build[@]}" "${release[@]}") ;;
+  test) packages=("${build[@]}" "${demo[@]}" "${tests[@]}" "${release[@]}") ;;
+  bench) packages=("${build[@]}" "${demo[@]}" "${tests[@]}" "${release[@]}" "${bench[@]}") ;;
+  vm) packages=("${build[@]}" "${demo[@]}" "${tests[@]}" "${release[@]}" "${vm[@]}") ;;
+  *) echo "usage: $0 [build|demo|release|test|vm|bench]" >&2; exit 2 ;;
 esac
 
 missing=()

@@ -1,15 +1,25 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 # From nothing to a report: installs, builds, traces Apache's event server while it answers 20,000 requests on loopback, and prints
-# what was seen. Everything it makes lies in the build folder.
+# what was seen. If a package lies in dist/ or beside this script, that is installed, and nothing is built. Everything else that it makes
+# lies in the build folder.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 scripts/install-deps.sh demo
-cmake --preset release -DUSCOPE_TESTS=OFF
-cmake --build build/release --target uscope
+user=()
+[ "$(id -u)" -eq 0 ] || user=(sudo)
+package=$(find dist scripts -maxdepth 1 -name 'uscope_*_amd64.deb' 2>/dev/null | sort -V | tail -1 || true)
+if [ -n "$package" ] && "${user[@]}" apt-get install -y -q --no-install-recommends "./$package"; then
+  uscope=/usr/bin/uscope
+else
+  [ -z "$package" ] || echo "$package cannot be installed here: building" >&2
+  scripts/install-deps.sh build
+  cmake --preset release -DUSCOPE_TESTS=OFF
+  cmake --build build/release --target uscope
+  uscope=$PWD/build/release/uscope
+fi
 
-uscope=$PWD/build/release/uscope
 demo=$PWD/build/quickstart
 port=${USCOPE_DEMO_PORT:-8797}
 rm -rf "$demo"
@@ -29,7 +39,6 @@ DocumentRoot $demo/htdocs
 </Directory>
 CONF
 # Apache gives up root: its workers must be able to reach the page.
-user=()
 if [ "$(id -u)" -eq 0 ]; then
   printf 'User nobody\nGroup nogroup\n' >> "$demo/apache.conf"
   shared=$(mktemp -d /tmp/uscope-quickstart.XXXXXX)
@@ -37,8 +46,6 @@ if [ "$(id -u)" -eq 0 ]; then
   chmod -R a+rX "$shared"
   sed -i "s|$demo/htdocs|$shared|" "$demo/apache.conf"
   trap 'rm -rf "$shared"' EXIT
-else
-  user=(sudo)
 fi
 
 echo

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "support/text.h"
 #include "trace/raw_record.h"
@@ -43,8 +44,17 @@ KindText kind_text(std::string_view texts) {
 
 void KindTable::add(const usc_kind& kind, std::string_view texts) {
   const std::pair key(kind.source, kind.kind);
-  if (kinds_.size() >= kMost || bytes_ + texts.size() > kMostBytes || kinds_.count(key) != 0) return;
-  kinds_.emplace(key, kind_text(texts));
+  if (bytes_ + texts.size() > kMostBytes) return;
+  const auto known = kinds_.find(key);
+  if (known == kinds_.end() && kinds_.size() >= kMost) return;
+  KindText told = kind_text(texts);
+  if (known == kinds_.end()) {
+    kinds_.emplace(key, std::move(told));
+  } else {
+    if (!known->second.result_type.empty() || told.arguments.size() != 1 || told.arguments[0].name != kResultName)
+      return;
+    known->second.result_type = std::move(told.arguments[0].type);
+  }
   bytes_ += texts.size();
 }
 

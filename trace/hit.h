@@ -41,7 +41,12 @@ struct KindArgument {
 struct KindText {
   std::string name;
   std::vector<KindArgument> arguments;  // event.a0, a1, …
+  std::string result_type;              // of functions with their returns; empty: not told
 };
+
+// A kind is told once more if the type of what its functions return is known: that is the type of the only argument
+// there, which has this name. No parameter is called so, and readers of before take no notice of it.
+constexpr std::string_view kResultName = "return";
 
 // Of what lies behind the fixed part of a usc_kind.
 [[nodiscard]] KindText kind_text(std::string_view texts);
@@ -52,7 +57,7 @@ class KindTable {
   static constexpr std::size_t kMost = std::size_t{1} << 16U;
   static constexpr std::size_t kMostBytes = std::size_t{32} << 20U;
 
-  // Of a kind that is told twice the first one holds.
+  // Of a kind that is told twice the first one holds, but for the result's type, which the second one tells.
   void add(const usc_kind& kind, std::string_view texts);
   // Null where the trace does not tell of it. The pointer holds as long as the table.
   [[nodiscard]] const KindText* find(std::uint8_t source, std::uint32_t kind) const;

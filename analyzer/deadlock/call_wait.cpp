@@ -6,7 +6,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <limits>
 #include <map>
@@ -15,6 +14,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analyzer/deadlock/call_text.h"
 #include "syscalls/errno_names.h"
 
 namespace uscope::analyzer {
@@ -22,17 +22,19 @@ namespace {
 
 using State = CallWait::State;
 
+constexpr std::int64_t kInFlight = -1;  // Resource::fd of what lies in a socket's queue
+
 bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
   return std::find(names.begin(), names.end(), name) != names.end();
-}
-bool asks_many(std::string_view call) {
-  return is_one_of(call, {"poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait", "epoll_pwait2"});
 }
 
 class Follower {
  public:
   Follower(const LastCalls& calls, const Look& look) : calls_(calls), look_(look) {
-    for (std::size_t i = 0; i < calls.processes.size(); i++) places_.emplace(calls.processes[i].id, i);
+    for (std::size_t i = 0; i < calls.processes.size(); i++) {
+      places_.emplace(calls.processes[i].id, i);
+      pids_.insert(calls.processes[i].pid);
+    }
     std::int64_t looked_ns = std::numeric_limits<std::int64_t>::max();
     for (const auto& [id, thread] : look.threads) looked_ns = std::min(looked_ns, thread.ts_ns);
     for (const LastCall& thread : calls.threads) {
@@ -48,6 +50,7 @@ class Follower {
     }
     for (const Resource& held : look.resources) {
       if (held.process_id) by_fd_.emplace(std::pair(held.process_id, held.fd), &held);
+      if (held.fd < kInFlight) continue;  // not open yet
       if (held.ino != 0) by_object_[{held.type, held.dev, held.ino}].push_back(&held);
       if (held.ino != 0 && (held.type == "unix" || held.type == "inet")) sockets_[held.ino].push_back(&held);
     }
@@ -80,13 +83,15 @@ class Follower {
   void hold(const Resource& held, const std::string& part);
   void hold_process(std::int64_t pid);
   void descriptor(const LookedDescriptor& waited);
-  void ends(const LookedDescriptor& waited, const Resource& own, const Holders& others, const char* part);
+  void ends(const Resource& own, const Holders& others, const char* part);
+  [[nodiscard]] bool is_job_server(const Resource& pipe) const;
   void pipe(const LookedDescriptor& waited, const Resource& own);
   void socket(const LookedDescriptor& waited, const Resource& own);
-  void eventfd(const LookedDescriptor& waited, const Resource& own);
+  void eventfd(const Resource& own);
   void lock(const Resource& own);
   void lock_holder(const HeldLock& held, const Resource& own);
-  void semaphore();
+  void message_queue(const LookedDescriptor& waited, const Resource& own);
+  void system_v(const std::string& lock_class);
   void limit();
   void timers();
   void troubles();
@@ -102,11 +107,7 @@ class Follower {
     const auto found = by_object_.find({own.type, own.dev, own.ino});
     return own.ino == 0 || found == by_object_.end() ? Holders{} : found->second;
   }
-  [[nodiscard]] std::string named(std::int64_t fd) const {
-    const Resource* found = own(fd);
-    return found && !found->name.empty() ? fmt::format("{}<{}>", fd, found->name) : fmt::format("{}", fd);
-  }
-  [[nodiscard]] std::string text() const;
+  [[nodiscard]] std::string user_text(const HeldLock& user) const;
 
   const LastCalls& calls_;
   const Look& look_;
@@ -114,6 +115,7 @@ class Follower {
   std::set<std::size_t> alive_;                  // processes with threads, at the look
   std::map<std::size_t, std::uint64_t> caught_;  // signals with handlers, where the look has told them
   std::map<std::int64_t, std::size_t> by_pid_;
+  std::set<std::int64_t> pids_;  // of all processes of the trace
   std::map<ProcessRowId, std::vector<std::size_t>> children_;
   std::map<std::pair<ProcessRowId, std::int64_t>, const Resource*> by_fd_;
   std::map<std::tuple<std::string, std::int64_t, std::int64_t>, Holders> by_object_;
@@ -135,9 +137,11 @@ void Follower::hold(std::size_t process, WaitEnd end) {
 void Follower::hold(const Resource& held, const std::string& part) {
   if (held.fd < 0) return outside(fmt::format("whoever receives {} from a socket's queue", held.name));
   const auto place = places_.find(held.process_id);
-  if (!held.process_id || place == places_.end())
-    return outside(fmt::format("process {}{}, which is not traced and has {} {} open", held.pid,
-                               held.process.empty() ? "" : " `" + held.process + "`", part, held.name));
+  if (!held.process_id || place == places_.end()) {
+    const char* const until = held.process == "uscope" ? " until it ends" : "";  // its own output
+    return outside(fmt::format("process {}{}, which is not traced and has {} {} open{}", held.pid,
+                               held.process.empty() ? "" : " `" + held.process + "`", part, held.name, until));
+  }
   hold(place->second, {0, held.fd, held.name, part});
 }
 
@@ -179,21 +183,48 @@ bool Follower::may_handle_signals(std::size_t process) const {
 
 void Follower::timers() {
   const std::string why = "the signal of a timer";
-  if (look_.ask_for_timers.count(calls_.processes[thread_->process].id) != 0) return outside(why);
+  const ProcessRowId self = calls_.processes[thread_->process].id;
   const auto caught = caught_.find(thread_->process);
+  // Which handlers there are now the look tells better than the calls do.
+  if (look_.ask_for_timers.count(self) != 0 || (caught == caught_.end() && look_.ask_for_alarms.count(self) != 0))
+    return outside(why);
   if (caught != caught_.end() && (caught->second & kTimerSignals) != 0) handler(why);
 }
 
+bool is_make(const LastProcess& process) {
+  return process.program == "make" || process.program == "gmake";
+}
+
+// GNU make has both ends of the pipe of its job server, and so has each job that takes tokens from it. Handlers of jobs
+// put tokens back only when a signal ends them, and those of make leave the pipe alone.
+bool Follower::is_job_server(const Resource& pipe) const {
+  if (pipe.type != "pipe") return false;
+  std::set<std::size_t> reading;
+  std::set<std::size_t> writing;
+  for (const Resource* other : of_object(pipe)) {
+    const auto place = places_.find(other->process_id);
+    if (!other->process_id || place == places_.end() || !is_make(calls_.processes[place->second])) continue;
+    if (other->reads()) reading.insert(place->second);
+    if (other->writes()) writing.insert(place->second);
+  }
+  std::size_t process = thread_->process;
+  for (std::size_t depth = 0; depth <= calls_.processes.size(); depth++) {
+    if (reading.count(process) != 0 && writing.count(process) != 0) return true;
+    const auto parent = places_.find(calls_.processes[process].parent_id);
+    if (parent == places_.end()) return false;
+    process = parent->second;
+  }
+  return false;
+}
+
 // Who waits for an end that nobody is seen to have would not wait, so somebody unseen has it.
-void Follower::ends(const LookedDescriptor&, const Resource& own, const Holders& others, const char* part) {
+void Follower::ends(const Resource& own, const Holders& others, const char* part) {
   if (others.empty()) return outside(fmt::format("somebody unseen who has {} {} open", part, own.name));
   const ProcessRowId self = calls_.processes[thread_->process].id;
   const auto is_own = [&](const Resource* other) { return other->process_id == self; };
   const bool only_own = std::all_of(others.begin(), others.end(), is_own);
-  // GNU make's handlers do not touch its job server's tokens.
-  const std::string& program = calls_.processes[thread_->process].program;
-  const bool handles = std::any_of(others.begin(), others.end(), is_own) && program != "make" && program != "gmake" &&
-                       may_handle_signals(thread_->process);
+  const bool handles =
+      std::any_of(others.begin(), others.end(), is_own) && !is_job_server(own) && may_handle_signals(thread_->process);
   for (const Resource* other : others) {
     // The handler of a signal writes to such a descriptor, so that the thread wakes up.
     const bool of_handler = handles && (other->nonblocking || asks_many(looked_->call) || only_own);
@@ -248,8 +279,8 @@ void Follower::pipe(const LookedDescriptor& waited, const Resource& own) {
     if (other->writes()) writers.push_back(other);
   }
   if (own.type == "fifo") out_.weak = true;
-  if (reads) ends(waited, own, writers, "the write end of");
-  if (writes) ends(waited, own, readers, "the read end of");
+  if (reads) ends(own, writers, "the write end of");
+  if (writes) ends(own, readers, "the read end of");
 }
 
 void Follower::socket(const LookedDescriptor& waited, const Resource& own) {
@@ -258,12 +289,12 @@ void Follower::socket(const LookedDescriptor& waited, const Resource& own) {
   if (!own.peer || *own.peer == 0)
     return outside("whoever sends to " + own.name + ", whose other end is elsewhere or not known");
   const auto found = sockets_.find(*own.peer);
-  ends(waited, own, found == sockets_.end() ? Holders{} : found->second, "the other end of");
+  ends(own, found == sockets_.end() ? Holders{} : found->second, "the other end of");
 }
 
 // A driver signals an eventfd that a program has given to it (KVM, VFIO), and so do asynchronous input and output and
 // control groups: then the program is often the only one to have it.
-void Follower::eventfd(const LookedDescriptor& waited, const Resource& own) {
+void Follower::eventfd(const Resource& own) {
   static const std::set<std::string, std::less<>> kMute{"/dev/null", "/dev/zero", "/dev/full", "/dev/random",
                                                         "/dev/urandom"};
   const ProcessRowId self = calls_.processes[thread_->process].id;
@@ -274,7 +305,7 @@ void Follower::eventfd(const LookedDescriptor& waited, const Resource& own) {
   });
   if (only_own && (has_driver || look_.kernel_signals || !has_all_calls()))
     unknown(fmt::format("whether the kernel signals {}, which it does where a program has asked for it", own.name));
-  ends(waited, own, others, "a descriptor of");
+  ends(own, others, "a descriptor of");
 }
 
 void Follower::lock_holder(const HeldLock& held, const Resource& own) {
@@ -324,33 +355,78 @@ void Follower::lock(const Resource& own) {
 void Follower::descriptor(const LookedDescriptor& waited) {
   const Resource* found = own(waited.fd);
   if (!found) return unknown(fmt::format("what ends its wait for descriptor {}, of which nothing is known", waited.fd));
+  if (waited.is_opening())
+    return outside(fmt::format("whoever opens {} to {} it", found->name, waited.wants == "read" ? "write" : "read"));
   if (waited.wants == "lock") return lock(*found);
   if (waited.wants != "write" && found->queued.value_or(0) > 0 && !found->listening)
     return outside("what lies in " + found->name);
   if (waited.wants == "other" && found->type != "pidfd") return unknown("what ends its wait for " + found->name);
   if (found->type == "pipe" || found->type == "fifo") return pipe(waited, *found);
   if (found->type == "unix" || found->type == "inet") return socket(waited, *found);
-  if (found->type == "eventfd") return eventfd(waited, *found);
+  if (found->type == "eventfd") return eventfd(*found);
+  if (found->type == "mqueue") return message_queue(waited, *found);
   if (found->type == "pidfd") return hold_process(found->peer.value_or(0));
-  static const std::map<std::string, const char*, std::less<>> kOthers{
-      {"tty", "input or output of the terminal "}, {"timerfd", "a timer, "},    {"signalfd", "a signal, "},
-      {"inotify", "a change of files, "},          {"mqueue", "a message on "}, {"device", "the device "}};
+  static const std::map<std::string, const char*, std::less<>> kOthers{{"tty", "input or output of the terminal "},
+                                                                       {"timerfd", "a timer, "},
+                                                                       {"signalfd", "a signal, "},
+                                                                       {"inotify", "a change of files, "},
+                                                                       {"device", "the device "}};
   const auto known = kOthers.find(found->type);
   if (known != kOthers.end()) return outside(known->second + found->name);
   unknown("what ends its wait for " + found->name);
 }
 
-// Whether its last change took the semaphore is not known, so this is a stall at most, and only if nobody is free.
-void Follower::semaphore() {
+// "number 0, last changed by process 12, which has ended"
+std::string Follower::user_text(const HeldLock& user) const {
+  const std::int64_t pid = user.pid.value_or(0);
+  const bool is_set = user.lock_class == "sem";
+  const std::string what = is_set         ? fmt::format("number {}, last changed", user.id)
+                           : user.id == 0 ? "last sent to"
+                                          : "last received from";
+  if (pid <= 0) return is_set ? what + " by nobody" : "never " + what.substr(sizeof("last"));
+  const auto traced = by_pid_.find(pid);
+  const std::string program = traced == by_pid_.end() ? "" : calls_.processes[traced->second].program;
+  return fmt::format("{} by process {}{}{}", what, pid, program.empty() ? "" : " `" + program + "`",
+                     user.gone ? ", which has ended" : "");
+}
+
+// Any process that knows its number can change a System V object. What has no key is known to those only to whom its
+// maker tells the number: if the trace has seen it made, and nobody else use it, only threads of the trace can end the
+// wait. Whether one of them should is not known: a stall at most.
+void Follower::system_v(const std::string& lock_class) {
+  const auto number = static_cast<std::int32_t>(looked_->args[0]);
   const std::int64_t pid = calls_.processes[thread_->process].pid;
-  std::set<std::int64_t> ids;
+  const bool is_set = lock_class == "sem";
+  std::set<std::int64_t> awaited;
   for (const HeldLock& held : look_.locks)
-    if (held.lock_class == "sem" && held.waiting && held.pid == pid) ids.insert(held.id);
-  bool dead = false;
-  for (const HeldLock& held : look_.locks)
-    if (held.lock_class == "sem" && !held.waiting && ids.count(held.id) != 0) dead = dead || held.gone;
-  if (!dead) return outside("any process that changes the System V semaphore");
+    if (held.lock_class == lock_class && held.ino == number && held.waiting && held.pid == pid) awaited.insert(held.id);
+  bool is_private = look_.made_private.count({lock_class, number}) != 0;
+  std::string users;
+  for (const HeldLock& held : look_.locks) {
+    if (held.lock_class != lock_class || held.ino != number || held.waiting) continue;
+    if (held.dev != 0 || (held.pid.value_or(0) > 0 && pids_.count(*held.pid) == 0)) is_private = false;
+    if (!is_set || awaited.count(held.id) != 0) users += (users.empty() ? "" : "; ") + user_text(held);
+  }
+  const std::string name = fmt::format("the System V {} {}", is_set ? "semaphores" : "message queue", number);
+  if (users.empty()) return unknown("who uses " + name);
+  if (!is_private || !has_all_calls())
+    return outside(fmt::format("any process that {} {} ({})", is_set ? "changes" : "uses", name, users));
+  for (const std::size_t i : alive_)
+    if (may_handle_signals(i)) handler("a signal handler that uses " + name);
   out_.anyone = true;
+}
+
+// A queue that has a name can be opened by anybody.
+void Follower::message_queue(const LookedDescriptor& waited, const Resource& own) {
+  if (!own.name.ends_with(" (deleted)")) return outside("whoever opens the message queue " + own.name);
+  Holders senders;
+  Holders receivers;
+  for (const Resource* other : of_object(own)) {
+    if (other->writes()) senders.push_back(other);
+    if (other->reads()) receivers.push_back(other);
+  }
+  if (waited.wants != "write") ends(own, senders, "a descriptor to send to");
+  if (waited.wants == "write") ends(own, receivers, "a descriptor to receive from");
 }
 
 // A process whose parent has ended may have become a child of this one.
@@ -370,37 +446,6 @@ void Follower::process(const LookedProcess& waited) {
   any_child();
 }
 
-std::string Follower::text() const {
-  constexpr std::size_t kShown = 4;
-  const std::string& call = looked_->call;
-  const auto& waits = looked_->descriptors;
-  if (call == "flock" && !waits.empty())
-    return fmt::format("flock({}, {})", named(waits[0].fd), (looked_->args[1] & 1) != 0 ? "LOCK_SH" : "LOCK_EX");
-  if (call == "fcntl" && !waits.empty()) {
-    constexpr std::uint64_t kOfd = 38;  // F_OFD_SETLKW
-    return fmt::format("fcntl({}, {})", named(waits[0].fd), looked_->args[1] == kOfd ? "F_OFD_SETLKW" : "F_SETLKW");
-  }
-  if (call == "wait4") return fmt::format("wait4({})", static_cast<std::int32_t>(looked_->args[0]));
-  if (call == "waitid") {
-    static constexpr std::array<const char*, 4> kTypes{"P_ALL", "P_PID", "P_PGID", "P_PIDFD"};
-    const std::uint64_t type = looked_->args[0];
-    return fmt::format("waitid({}, {})", type < kTypes.size() ? kTypes.at(type) : "?",
-                       static_cast<std::int32_t>(looked_->args[1]));
-  }
-  if (waits.empty() && !thread_->object.name.empty()) return fmt::format("{}({})", call, thread_->object.name);
-  std::string list;
-  if (!waits.empty() && waits[0].via_fd) list = named(*waits[0].via_fd) + ": ";
-  for (std::size_t i = 0; i < waits.size(); i++) {
-    if (i > 0) list += ", ";
-    if (i == kShown && waits.size() > kShown + 1) {
-      list += fmt::format("and {} more", waits.size() - i);
-      break;
-    }
-    list += named(waits[i].fd) + (asks_many(call) ? " " + waits[i].wants : "");
-  }
-  return fmt::format("{}({})", call, list);
-}
-
 CallWait Follower::follow(const LastCall& thread) {
   out_ = CallWait();
   const auto found = look_.threads.find(thread.thread_id);
@@ -410,7 +455,7 @@ CallWait Follower::follow(const LastCall& thread) {
   out_.state = State::kGoesOn;
   out_.why = halted_text(*looked_);
   if (thread.wait) return out_;
-  if (!looked_->call.empty()) out_.text = text();
+  if (!looked_->call.empty()) out_.text = call_text(thread, *looked_, [this](std::int64_t fd) { return own(fd); });
   const bool sleeps = looked_->asleep && (looked_->state == "asleep" || looked_->state == "uninterruptible");
   if (!sleeps || looked_->call.empty() || looked_->timed.value_or(false)) return out_;
   if (is_one_of(looked_->call, {"nanosleep", "clock_nanosleep"})) return out_;
@@ -418,12 +463,15 @@ CallWait Follower::follow(const LastCall& thread) {
   if (calls_.tasks_missing) unknown("threads that the trace does not know");
   if (!looked_->timed) limit();
   timers();
-  if (!thread.call.empty() && thread.call != looked_->call) unknown("what it does now");
+  // The look tells which call goes on after SIGSTOP and SIGCONT.
+  const bool goes_on = thread.call == "restart_syscall" && looked_->call == "poll";
+  if (!thread.call.empty() && thread.call != looked_->call && !goes_on) unknown("what it does now");
   for (const LookedDescriptor& waited : looked_->descriptors) descriptor(waited);
   for (const LookedProcess& waited : looked_->processes) process(waited);
-  if (is_one_of(looked_->call, {"semop", "semtimedop"})) semaphore();
+  if (const char* const lock_class = system_v_class(looked_->call)) system_v(lock_class);
   if (is_one_of(looked_->call, {"pause", "rt_sigsuspend", "rt_sigtimedwait"})) outside("a signal");
-  const bool nothing = looked_->descriptors.empty() && looked_->processes.empty() && !out_.anyone;
+  const bool nothing =
+      looked_->descriptors.empty() && looked_->processes.empty() && !out_.anyone && !system_v_class(looked_->call);
   if (nothing && asks_many(looked_->call) && !looked_->call.starts_with("epoll")) outside("a signal");
   if (nothing) unknown(fmt::format("what ends its {}, which is not followed", looked_->call));
   troubles();

@@ -31,11 +31,12 @@ Result<void> read_threads(const store::Database& database, Look& out) {
 }
 
 Result<void> read_waits(const store::Database& database, Look& out) {
-  auto done = each_row(database, "SELECT thread_id, fd, via_fd, wants FROM waited_descriptor ORDER BY fd",
+  auto done = each_row(database, "SELECT thread_id, fd, via_fd, wants, bytes FROM waited_descriptor ORDER BY fd",
                        [&](const SqlRow& row) {
                          const auto thread = out.threads.find(ThreadRowId(row.integer(0)));
                          if (thread == out.threads.end()) return;
-                         thread->second.descriptors.push_back({row.integer(1), row.maybe_integer(2), text(row, 3)});
+                         thread->second.descriptors.push_back(
+                             {row.integer(1), row.maybe_integer(2), text(row, 3), row.maybe_integer(4)});
                        });
   if (!done) return done;
   done = each_row(database, "SELECT thread_id, pid, pgid, what FROM waited_process", [&](const SqlRow& row) {
@@ -111,21 +112,41 @@ Result<void> read_kernel_signals(const store::Database& database, Look& out) {
                   [&](const SqlRow& row) { out.kernel_signals = row.integer(0) != 0; });
 }
 
-// Not those of faults, nor libc's own. A handler of SIGALRM (14) goes with a timer.
-Result<void> read_signals(const store::Database& database, Look& out) {
+Result<void> read_private_objects(const store::Database& database, Look& out) {
+  const bool any = std::any_of(out.locks.begin(), out.locks.end(), [](const HeldLock& lock) {
+    return lock.lock_class == "sem" || lock.lock_class == "msg";
+  });
+  if (!any) return {};
   return each_row(
       database,
-      "SELECT DISTINCT process_id, kind.name = 'rt_sigaction' AND a0 != 14 FROM event JOIN kind ON kind.id = kind_id "
-      "JOIN thread ON thread.id = thread_id WHERE kind.class = 'syscall' AND "
-      "(kind.name IN ('alarm', 'setitimer', 'timer_create') OR "
-      "(kind.name = 'rt_sigaction' AND a1 != 0 AND a0 NOT IN (4, 5, 7, 8, 11, 31, 32, 33)))",
-      [&](const SqlRow& row) {
-        const auto process = maybe_id<ProcessRowId>(row, 0);
-        if (process) (row.integer(1) != 0 ? out.ask_for_handlers : out.ask_for_timers).insert(*process);
-      });
+      "SELECT DISTINCT kind.name, result FROM event JOIN kind ON kind.id = kind_id WHERE kind.class = "
+      "'syscall' AND kind.name IN ('semget', 'msgget') AND a0 = 0 AND result >= 0",
+      [&](const SqlRow& row) { out.made_private.emplace(row.text(0) == "semget" ? "sem" : "msg", row.integer(1)); });
+}
+
+// Not those of faults, nor libc's own. A handler of SIGALRM (14) goes with a timer.
+Result<void> read_signals(const store::Database& database, Look& out) {
+  return each_row(database,
+                  "SELECT DISTINCT process_id, kind.name, a0 = 14 FROM event JOIN kind ON kind.id = kind_id "
+                  "JOIN thread ON thread.id = thread_id WHERE kind.class = 'syscall' AND "
+                  "(kind.name IN ('alarm', 'setitimer', 'timer_create') OR "
+                  "(kind.name = 'rt_sigaction' AND a1 != 0 AND a0 NOT IN (4, 5, 7, 8, 11, 31, 32, 33)))",
+                  [&](const SqlRow& row) {
+                    const auto process = maybe_id<ProcessRowId>(row, 0);
+                    const bool is_action = row.text(1) == "rt_sigaction";
+                    auto& asking = !is_action            ? out.ask_for_timers
+                                   : row.integer(2) != 0 ? out.ask_for_alarms
+                                                         : out.ask_for_handlers;
+                    if (process) asking.insert(*process);
+                  });
 }
 
 }  // namespace
+
+const char* system_v_class(std::string_view call) {
+  if (call == "semop" || call == "semtimedop") return "sem";
+  return call == "msgsnd" || call == "msgrcv" ? "msg" : nullptr;
+}
 
 Result<Look> read_look(const store::Database& database) {
   Look out;
@@ -139,6 +160,7 @@ Result<Look> read_look(const store::Database& database) {
   if (auto done = read_signals(database, out); !done) return done.error();
   if (auto done = read_limits(database, out); !done) return done.error();
   if (auto done = read_kernel_signals(database, out); !done) return done.error();
+  if (auto done = read_private_objects(database, out); !done) return done.error();
   auto done = each_row(database, "SELECT process_id, what FROM look_trouble", [&](const SqlRow& row) {
     out.troubles.push_back({maybe_id<ProcessRowId>(row, 0).value_or(ProcessRowId()), text(row, 1)});
   });

@@ -9,6 +9,8 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyzer/read/row_ids.h"
@@ -21,7 +23,14 @@ struct LookedDescriptor {
   std::int64_t fd = 0;
   std::optional<std::int64_t> via_fd;  // the epoll descriptor whose set has it
   std::string wants;                   // "read", "write", "read or write", "lock", "connect", "accept", "other"
+  std::optional<std::int64_t> bytes;   // that the call asks to read or write
+
+  // A FIFO that the call waits to open: it is no descriptor yet.
+  [[nodiscard]] bool is_opening() const { return fd < -1; }
 };
+
+// The class of the System V object that a call waits for, as HeldLock has it; null: for none.
+[[nodiscard]] const char* system_v_class(std::string_view call);
 
 struct LookedProcess {
   std::optional<std::int64_t> pid;  // nullopt: any child
@@ -94,11 +103,15 @@ struct Look {
     std::string what;
   };
   std::vector<Trouble> troubles;
-  // Processes that the trace has seen ask for signals: for handlers of signals from outside, and for timers.
+  // Processes that the trace has seen ask for signals: for handlers of signals from outside, for timers, and for what
+  // SIGALRM does, which may also be for what it does by default (posix_spawn).
   std::set<ProcessRowId> ask_for_handlers;
   std::set<ProcessRowId> ask_for_timers;
+  std::set<ProcessRowId> ask_for_alarms;
   bool limits_sockets = false;  // some process has asked for a time limit of a socket
   bool kernel_signals = false;  // some process may have asked that the kernel signals an eventfd
+  // System V objects without a key (IPC_PRIVATE) that the trace has seen made: class as of HeldLock, and id.
+  std::set<std::pair<std::string, std::int64_t>> made_private;
 };
 
 [[nodiscard]] Result<Look> read_look(const store::Database& database);

@@ -22,14 +22,19 @@ Result<void> read_kinds(const store::Database& database, Catalog& catalog) {
   auto done = each_row(database, "SELECT id, name, class, abi, nr FROM kind ORDER BY id", [&](const SqlRow& row) {
     const bool waits = row.text(2) == trace::source_name(USC_SOURCE_SYSCALL) && syscalls::waits(row.text(1));
     catalog.kinds.append(
-        {KindRowId(row.integer(0)), text(row, 1), text(row, 2), text(row, 3), row.integer(4), waits, {}});
+        {KindRowId(row.integer(0)), text(row, 1), text(row, 2), text(row, 3), row.integer(4), waits, {}, {}});
   });
   if (!done) return done;
-  return each_row(database, "SELECT kind_id, name, type FROM kind_argument ORDER BY kind_id, arg",
-                  [&](const SqlRow& row) {
-                    Kind* kind = catalog.kinds.find(KindRowId(row.integer(0)));
-                    if (kind) kind->arguments.push_back({text(row, 1), text(row, 2)});
-                  });
+  done =
+      each_row(database, "SELECT kind_id, name, type FROM kind_argument ORDER BY kind_id, arg", [&](const SqlRow& row) {
+        Kind* kind = catalog.kinds.find(KindRowId(row.integer(0)));
+        if (kind) kind->arguments.push_back({text(row, 1), text(row, 2)});
+      });
+  if (!done) return done;
+  return each_row(database, "SELECT kind_id, type FROM kind_result", [&](const SqlRow& row) {
+    Kind* kind = catalog.kinds.find(KindRowId(row.integer(0)));
+    if (kind) kind->result_type = text(row, 1);
+  });
 }
 
 Origin origin_of(std::string_view name) {

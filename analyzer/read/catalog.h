@@ -25,6 +25,7 @@ struct Kind {
   std::int64_t nr = 0;
   bool waits = false;                          // a call that waits for others (syscalls/call_traits.h)
   std::vector<trace::KindArgument> arguments;  // of a probe; empty: not known, or it has none
+  std::string result_type;                     // of functions with their returns; empty: not known
 
   [[nodiscard]] bool is_call() const;
   [[nodiscard]] bool is_sample() const;

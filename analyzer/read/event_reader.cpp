@@ -150,18 +150,21 @@ void EventReader::fill(const SqlRow& row, EventRow& out) const {
   out.ts_ns = difference(row.integer(0), catalog_->start_ns);
   out.dur_ns = row.maybe_integer(1);
   out.how = text(row, 2);
-  if (const Thread* thread = catalog_->threads.find(ThreadRowId(row.integer(3)))) {
+  out.thread_id = ThreadRowId(row.integer(3));
+  out.kind_id = KindRowId(row.integer(5));
+  if (const Thread* thread = catalog_->threads.find(out.thread_id)) {
     out.tid = thread->tid;
     out.thread = thread->name;
     if (const Process* process = catalog_->processes.find(thread->process_id)) out.pid = process->pid;
   }
   if (const Image* image = catalog_->images.find(ImageRowId(row.integer(4)))) out.process = image->name;
-  if (const Kind* kind = catalog_->kinds.find(KindRowId(row.integer(5)))) {
+  if (const Kind* kind = catalog_->kinds.find(out.kind_id)) {
     out.call = kind->name;
     out.source = kind->source;
     out.abi = kind->abi;
     out.nr = kind->nr;
     out.arguments = kind->arguments;
+    out.result_type = kind->result_type;
   }
   out.result = row.maybe_integer(6);
   if (out.result && !is_of_probes(out.source) && syscalls::is_error(*out.result)) out.error = error_name(-*out.result);

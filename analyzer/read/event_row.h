@@ -67,6 +67,8 @@ struct EventRow {
   std::int64_t ts_ns = 0;  // since the trace's start
   std::optional<std::int64_t> dur_ns;
   std::string how;
+  ThreadRowId thread_id;
+  KindRowId kind_id;
   std::int64_t pid = 0;
   std::int64_t tid = 0;
   std::string process;  // name of the image
@@ -79,6 +81,7 @@ struct EventRow {
   std::string error;  // "ENOENT"; empty if the result is not an error
   std::array<std::optional<std::int64_t>, 6> args;
   std::vector<trace::KindArgument> arguments;  // of a probe: names and types of the first of them
+  std::string result_type;                     // of functions with their returns; empty: not known
   std::vector<EventString> strings;            // by argument
   std::vector<EventContent> contents;          // by argument
   std::vector<EventDescriptor> descriptors;    // by argument

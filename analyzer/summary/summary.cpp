@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <tuple>
 
 #include "analyzer/read/catalog.h"
@@ -45,6 +46,17 @@ bool stands_with_calls(std::string_view source) {
   constexpr std::array kOthers{USC_SOURCE_SIGNAL, USC_SOURCE_SAMPLE, USC_SOURCE_OFFCPU};
   return std::none_of(kOthers.begin(), kOthers.end(),
                       [source](std::uint32_t other) { return trace::source_name(other) == source; });
+}
+
+std::vector<LatencyStep> by_powers_of_two(const std::vector<LatencyStep>& steps) {
+  std::vector<LatencyStep> out;
+  for (const LatencyStep& step : steps) {
+    const int width = std::bit_width(step.up_to_ns);
+    const std::uint64_t up_to = width == 0 ? 0 : ~std::uint64_t{0} >> static_cast<unsigned>(64 - width);
+    if (out.empty() || out.back().up_to_ns != up_to) out.push_back({up_to, 0});
+    out.back().events += step.events;
+  }
+  return out;
 }
 
 class Summarizer {
@@ -329,6 +341,7 @@ Result<void> Summarizer::calls() {
                     .p50_ns = totals.percentile(50),
                     .p95_ns = totals.percentile(95),
                     .p99_ns = totals.percentile(99),
+                    .spread = by_powers_of_two(totals.steps),
                     .bytes = transfers ? std::optional(totals.bytes) : std::nullopt});
   }
   const auto more_time = [](const CallLine& a, const CallLine& b) {

@@ -88,6 +88,7 @@ struct CallLine {
   std::uint64_t p50_ns = 0;
   std::uint64_t p95_ns = 0;
   std::uint64_t p99_ns = 0;
+  std::vector<LatencyStep> spread;     // a step for each power of two in which there are durations: up to 2^n - 1 ns
   std::optional<std::uint64_t> bytes;  // that it transferred through descriptors; nullopt: it transfers none
 };
 

@@ -114,7 +114,8 @@ Option* Option::excludes(Option* other) {
 }
 
 Option* Option::type_name(const std::string& name) {
-  parser_->type_name(name);
+  if (!may_stand_alone()) parser_->type_name(name);  // the help would have a space where only = will do
+  type_name_ = name;
   return this;
 }
 
@@ -134,6 +135,30 @@ Words Option::names() const {
 
 bool Option::takes_value() const {
   return parser_->get_items_expected_max() != 0;
+}
+
+bool Option::may_stand_alone() const {
+  return parser_->get_items_expected_min() == 0;
+}
+
+std::string Option::value_name() const {
+  if (parser_->get_positional()) return parser_->get_name(true);
+  if (!type_name_.empty() || may_stand_alone()) return type_name_;
+  std::string text;
+  for (const std::string& word : words_) text += (text.empty() ? "" : "|") + word;
+  return text.empty() ? parser_->get_type_name() : text;
+}
+
+std::string Option::description() const {
+  return parser_->get_description();
+}
+
+std::string Option::default_value() const {
+  return parser_->get_default_str();
+}
+
+bool Option::is_required() const {
+  return parser_->get_required();
 }
 
 Verb::Verb(CLI::App* parser) : parser_(parser) {
@@ -184,6 +209,10 @@ void Verb::runs(std::function<Result<int>()> action, int error_code) {
 
 std::string Verb::name() const {
   return parser_->get_name();
+}
+
+std::string Verb::description() const {
+  return parser_->get_description();
 }
 
 std::vector<Option*> Verb::named_options() const {

@@ -65,11 +65,17 @@ class Option {
 
   [[nodiscard]] Words names() const;  // "--output", "-o"; none for a positional
   [[nodiscard]] bool takes_value() const;
+  [[nodiscard]] bool may_stand_alone() const;    // takes a value only behind `=`, or none
+  [[nodiscard]] std::string value_name() const;  // "FILE.db": of its value, or of a positional; else its words
+  [[nodiscard]] std::string description() const;
+  [[nodiscard]] std::string default_value() const;  // as the help shows it; "" if there is none
+  [[nodiscard]] bool is_required() const;
   [[nodiscard]] const Words& words() const { return words_; }  // of one_of() or convert(), else empty
 
  private:
   CLI::Option* parser_;
   Words words_;
+  std::string type_name_;  // as it was given
 };
 
 class Verb {
@@ -118,6 +124,7 @@ class Verb {
   [[nodiscard]] int error_code() const { return error_code_; }
 
   [[nodiscard]] std::string name() const;
+  [[nodiscard]] std::string description() const;
   // All that have names, but --help, in the order in which they were added.
   [[nodiscard]] std::vector<Option*> named_options() const;
   // In the order in which they were added, --help first.

@@ -2,15 +2,15 @@
 // Renders a diagnosis for people and for programs.
 #pragma once
 
-#include <cstddef>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "analyzer/deadlock/deadlock.h"
+#include "cli/terminal/text_width.h"
 
 namespace uscope::cli {
 
-[[nodiscard]] std::string deadlock_text(const analyzer::Diagnosis& diagnosis, std::size_t width);
+[[nodiscard]] std::string deadlock_text(const analyzer::Diagnosis& diagnosis, TextWidth width);
 // docs/json/deadlock.schema.json
 [[nodiscard]] nlohmann::ordered_json deadlock_value(const analyzer::Diagnosis& diagnosis);
 [[nodiscard]] std::string deadlock_json(const analyzer::Diagnosis& diagnosis);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 
 #include "cli/render/text_table.h"
 #include "cli/terminal/text_width.h"
@@ -64,13 +65,13 @@ std::string frame(const StackLine& line) {
 }
 
 // A line, and what does not fit into it further in.
-std::string line_of(std::size_t indent, const std::string& text, std::size_t width) {
-  return std::string(indent, ' ') + wrapped(text, width, indent + 2) + "\n";
+std::string line_of(std::size_t indent, const std::string& text, TextWidth width) {
+  return std::string(indent, ' ') + wrapped(text, width.columns, indent + 2) + "\n";
 }
 
 // The application's frames, innermost first, from the function on that waits, then the frames between it and the
 // kernel: those of libraries, and the functions around a lock that the application has from a library.
-std::string stack(const BlockedThread& thread, std::size_t width) {
+std::string stack(const BlockedThread& thread, TextWidth width) {
   std::string out;
   const StackLine* waits = analyzer::application_frame(thread.stack);
   const auto first = std::find_if(thread.stack.begin(), thread.stack.end(),
@@ -96,10 +97,9 @@ std::string stack(const BlockedThread& thread, std::size_t width) {
 }
 
 // The heading of a paragraph, padded to the column in which the sentences start.
-std::string heading_cell(const char* heading) {
-  std::string padded = heading;
-  padded.resize(10, ' ');
-  return padded;
+std::string heading_cell(std::string_view heading, TextWidth width, Ink ink = Ink::kHeading) {
+  constexpr std::size_t kColumns = 10;
+  return width.paint(ink, heading) + std::string(kColumns - heading.size(), ' ');
 }
 
 // "pipe2 in make_pipe: thread 12 of process 12".
@@ -111,7 +111,7 @@ std::string step_text(const analyzer::OpeningStep& step) {
                                       : fmt::format(": thread {} of process {}", step.tid, step.pid));
 }
 
-std::string openings(const analyzer::Finding& finding, std::size_t width) {
+std::string openings(const analyzer::Finding& finding, TextWidth width) {
   std::string out;
   std::size_t shown = 0;
   for (const analyzer::Opening& opening : finding.openings) {
@@ -128,10 +128,11 @@ std::string openings(const analyzer::Finding& finding, std::size_t width) {
   return out;
 }
 
-std::string finding_text(const analyzer::Finding& finding, std::size_t width) {
+std::string finding_text(const analyzer::Finding& finding, TextWidth width) {
   const bool deadlock = finding.verdict == analyzer::Verdict::kDeadlock;
-  std::string out =
-      paragraph(heading_cell(deadlock ? "DEADLOCK" : "STALL"), printable(finding.explanation), width) + "\n";
+  std::string out = paragraph(heading_cell(deadlock ? "DEADLOCK" : "STALL", width, Ink::kBad),
+                              printable(finding.explanation), width.columns) +
+                    "\n";
   for (std::size_t i = 0; i < finding.threads.size(); i++) {
     if (i == kThreads) {
       out += fmt::format("    and {} more threads (--format json has all)\n", finding.threads.size() - i);
@@ -150,14 +151,14 @@ std::string finding_text(const analyzer::Finding& finding, std::size_t width) {
   return out + openings(finding, width) + "\n";
 }
 
-std::string blocked_line(const BlockedThread& thread, std::size_t width) {
+std::string blocked_line(const BlockedThread& thread, TextWidth width) {
   std::string text = header(thread) + ": " + std::string(analyzer::primitive_phrase(thread.primitive));
   const StackLine* line = analyzer::application_frame(thread.stack);
   if (line) text += ", in " + printable(line->function);
   return line_of(4, text, width);
 }
 
-std::string others(const analyzer::Diagnosis& diagnosis, std::size_t width) {
+std::string others(const analyzer::Diagnosis& diagnosis, TextWidth width) {
   std::set<std::int64_t> accused;
   for (const auto& finding : diagnosis.findings)
     for (const auto& thread : finding.threads) accused.insert(thread.tid);
@@ -173,7 +174,7 @@ std::string others(const analyzer::Diagnosis& diagnosis, std::size_t width) {
   }
   if (count == 0) return "";
   if (count > shown) out += fmt::format("    and {} more (--format json has all)\n", count - shown);
-  return fmt::format("{}{}{}{} for a futex:\n{}", accused.empty() ? "WAITING   " : "BEHIND    ", count,
+  return fmt::format("{}{}{}{} for a futex:\n{}", heading_cell(accused.empty() ? "WAITING" : "BEHIND", width), count,
                      accused.empty() ? " " : " other ", count == 1 ? "thread waits" : "threads wait", out);
 }
 
@@ -196,13 +197,14 @@ std::string other_line(const analyzer::OtherWait& wait) {
   return text + (threads.size() > kListed ? " …" : "");
 }
 
-std::string other_waits(const analyzer::Diagnosis& diagnosis, std::size_t width) {
+std::string other_waits(const analyzer::Diagnosis& diagnosis, TextWidth width) {
   const auto& waits = diagnosis.other_waits;
   std::size_t count = 0;
   for (const auto& wait : waits) count += wait.threads.size();
   if (count == 0) return "";
-  std::string out = heading_cell("WAITING") + (count == 1 ? "1 thread waits in another call:\n"
-                                                          : fmt::format("{} threads wait in other calls:\n", count));
+  std::string out =
+      heading_cell("WAITING", width) +
+      (count == 1 ? "1 thread waits in another call:\n" : fmt::format("{} threads wait in other calls:\n", count));
   for (std::size_t i = 0; i < waits.size(); i++) {
     if (i == kOthers) return out + fmt::format("    and {} more kinds (--format json has all)\n", waits.size() - i);
     out += line_of(4, other_line(waits[i]), width);
@@ -211,15 +213,15 @@ std::string other_waits(const analyzer::Diagnosis& diagnosis, std::size_t width)
 }
 
 // Threads that make no calls, and wait for nothing.
-std::string computing(const analyzer::Diagnosis& diagnosis, std::size_t width) {
+std::string computing(const analyzer::Diagnosis& diagnosis, TextWidth width) {
   const auto& threads = diagnosis.computing;
   if (threads.empty()) return "";
   std::string out =
-      paragraph(heading_cell("COMPUTING"),
+      paragraph(heading_cell("COMPUTING", width),
                 fmt::format("{} no call: it computes, waits for a processor, or is stopped. GAPS of "
                             "`uscope report` tells after which call:",
                             threads.size() == 1 ? "1 thread makes" : fmt::format("{} threads make", threads.size())),
-                width);
+                width.columns);
   for (std::size_t i = 0; i < threads.size(); i++) {
     if (i == kBlocked) return out + fmt::format("    and {} more (--format json has all)\n", threads.size() - i);
     std::string text =
@@ -234,18 +236,19 @@ std::string computing(const analyzer::Diagnosis& diagnosis, std::size_t width) {
 
 }  // namespace
 
-std::string deadlock_text(const analyzer::Diagnosis& diagnosis, std::size_t width) {
+std::string deadlock_text(const analyzer::Diagnosis& diagnosis, TextWidth width) {
   std::string out;
   for (const auto& finding : diagnosis.findings) out += finding_text(finding, width);
   if (diagnosis.findings.empty()) {
     const bool undecided = diagnosis.verdict == analyzer::Verdict::kUndecided;
-    out += paragraph(heading_cell(undecided ? "UNDECIDED" : "NONE"), printable(diagnosis.reason), width);
+    out += paragraph(heading_cell(undecided ? "UNDECIDED" : "NONE", width, undecided ? Ink::kDoubt : Ink::kHeading),
+                     printable(diagnosis.reason), width.columns);
   }
   out += others(diagnosis, width);
   out += other_waits(diagnosis, width);
   out += computing(diagnosis, width);
   for (const std::string& warning : diagnosis.warnings)
-    out += paragraph(heading_cell("WARNING"), printable(warning), width);
+    out += paragraph(heading_cell("WARNING", width, Ink::kDoubt), printable(warning), width.columns);
   return out;
 }
 

@@ -2,14 +2,14 @@
 // A comparison as text for people and as JSON for programs (docs/json/diff.schema.json).
 #pragma once
 
-#include <cstddef>
 #include <string>
 
 #include "analyzer/diff/diff.h"
+#include "cli/terminal/text_width.h"
 
 namespace uscope::cli {
 
-[[nodiscard]] std::string diff_text(const analyzer::Diff& diff, std::size_t width);  // in columns
+[[nodiscard]] std::string diff_text(const analyzer::Diff& diff, TextWidth width);
 
 [[nodiscard]] std::string diff_json(const analyzer::Diff& diff);
 

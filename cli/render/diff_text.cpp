@@ -15,32 +15,33 @@ namespace {
 
 using analyzer::Diff;
 
-std::string side(const std::string& head, const std::vector<analyzer::RunFacts>& runs) {
+std::string side(const std::string& head, const std::vector<analyzer::RunFacts>& runs, Paint paint) {
   std::string out;
   for (const auto& run : runs) {
-    out +=
-        fmt::format("{}{}  {} in {}{}\n", out.empty() ? head : std::string(head.size(), ' '), escape_terminal(run.file),
-                    plural(run.events, "event"), human_duration(static_cast<double>(run.duration_ns)),
-                    run.complete && run.lost == 0 ? "" : "  NOT COMPLETE");
+    out += fmt::format("{}{}  {} in {}{}\n", out.empty() ? paint(Ink::kHeading, head) : std::string(head.size(), ' '),
+                       escape_terminal(run.file), plural(run.events, "event"),
+                       human_duration(static_cast<double>(run.duration_ns)),
+                       run.complete && run.lost == 0 ? "" : "  " + paint(Ink::kBad, "NOT COMPLETE"));
   }
   return out;
 }
 
-std::string warnings(const Diff& diff, std::size_t width) {
+std::string warnings(const Diff& diff, TextWidth width) {
   std::string out;
-  for (const std::string& warning : diff.warnings) out += paragraph("  ! ", printable(warning), width);
+  for (const std::string& warning : diff.warnings)
+    out += paragraph(width.paint(Ink::kDoubt, "  ! "), printable(warning), width.columns);
   return out;
 }
 
 // The details of single events, below an entry.
-std::string example(const analyzer::CellExample& example, std::size_t width) {
+std::string example(const analyzer::CellExample& example, TextWidth width) {
   std::string out;
   const std::string indent = "      ";
   if (!example.strings.empty()) {
     std::string text;
     for (const auto& string : example.strings)
       text += fmt::format("{}{} ({})", text.empty() ? "" : "  ", printable(string.value), group_digits(string.events));
-    out += paragraph(indent + "arguments  ", text, width);
+    out += paragraph(indent + "arguments  ", text, width.columns);
   }
   std::string first;
   if (example.first_ns)
@@ -49,64 +50,71 @@ std::string example(const analyzer::CellExample& example, std::size_t width) {
     first += first.empty() ? "threads " : ", threads ";
     for (std::size_t i = 0; i < example.threads.size(); i++) first += (i ? ", " : "") + printable(example.threads[i]);
   }
-  if (!first.empty()) out += paragraph(indent + "seen       ", first, width);
-  if (!example.stack.empty()) out += paragraph(indent + "stack      ", printable(short_stack(example.stack)), width);
+  if (!first.empty()) out += paragraph(indent + "seen       ", first, width.columns);
+  if (!example.stack.empty())
+    out += paragraph(indent + "stack      ", printable(short_stack(example.stack)), width.columns);
   return out;
 }
 
-std::string time_section(const Diff& diff, std::size_t width) {
+std::string time_section(const Diff& diff, TextWidth width) {
   const std::string length = length_sentence(diff);
-  if (!diff.time.notable) return "\n" + paragraph("WHERE THE TIME WENT  ", "no notable change: " + length, width);
-  std::string out = std::string("\nWHERE THE TIME WENT, normal -> abnormal") + (diff.tested ? "\n" : ", not tested\n");
-  out += paragraph("      ", length, width) + paragraph("      ", threads_sentence(diff), width);
+  if (!diff.time.notable)
+    return "\n" + paragraph(width.paint(Ink::kHeading, "WHERE THE TIME WENT  "), "no notable change: " + length,
+                            width.columns);
+  std::string out = "\n" + width.paint(Ink::kHeading, "WHERE THE TIME WENT, normal -> abnormal") +
+                    (diff.tested ? "\n" : ", not tested\n");
+  out += paragraph("      ", length, width.columns) + paragraph("      ", threads_sentence(diff), width.columns);
   for (std::size_t i = 0; i < diff.places.entries.size(); i++) {
     const analyzer::TimeEntry& entry = diff.places.entries[i];
-    out += paragraph(fmt::format("{:>6}", fmt::format("{}. ", i + 1)), time_sentence(diff, entry.shift), width);
-    if (!entry.stack.empty()) out += paragraph("      stack      ", printable(short_stack(entry.stack)), width);
+    out += paragraph(fmt::format("{:>6}", fmt::format("{}. ", i + 1)), time_sentence(diff, entry.shift), width.columns);
+    if (!entry.stack.empty()) out += paragraph("      stack      ", printable(short_stack(entry.stack)), width.columns);
   }
   return out + "      " + rest_sentence(diff) + "\n";
 }
 
 template <typename Entry, typename Line>
-std::string section(const std::string& title, const analyzer::RankedList<Entry>& list, std::size_t width,
+std::string section(const std::string& title, const analyzer::RankedList<Entry>& list, TextWidth width,
                     const Line& line) {
-  std::string out = "\n" + title + "  ";
+  std::string out = "\n" + width.paint(Ink::kHeading, title) + "  ";
   if (list.total == 0) return out + "nothing\n";
   out += group_digits(list.total);
   if (list.entries.size() < list.total) out += fmt::format(", the first {}", list.entries.size());
   out += "\n";
   for (std::size_t i = 0; i < list.entries.size(); i++) {
     const std::string number = fmt::format("{:>6}", fmt::format("{}. ", i + 1));
-    out += paragraph(number, line(list.entries[i]), width) + example(list.entries[i].example, width);
+    out += paragraph(number, line(list.entries[i]), width.columns) + example(list.entries[i].example, width);
   }
   return out;
 }
 
 // Empty if all programs ended alike.
-std::string endings(const Diff& diff, std::size_t width) {
+std::string endings(const Diff& diff, TextWidth width) {
   std::string out;
   for (const analyzer::ChangedEnding& change : diff.endings)
-    out += paragraph("      ", ending_sentence(diff, change), width);
-  return out.empty() ? "" : fmt::format("\nENDED DIFFERENTLY, normal -> abnormal  {}\n", diff.endings.size()) + out;
+    out += paragraph("      ", ending_sentence(diff, change), width.columns);
+  if (out.empty()) return "";
+  const std::string title = width.paint(Ink::kHeading, "ENDED DIFFERENTLY, normal -> abnormal");
+  return fmt::format("\n{}  {}\n", title, diff.endings.size()) + out;
 }
 
 // Empty if runs moved as many bytes.
-std::string objects(const Diff& diff, std::size_t width) {
+std::string objects(const Diff& diff, TextWidth width) {
   if (diff.objects.total == 0) return "";
-  std::string out = "\nBYTES MOVED, normal -> abnormal  " + group_digits(diff.objects.total);
+  std::string out =
+      "\n" + width.paint(Ink::kHeading, "BYTES MOVED, normal -> abnormal") + "  " + group_digits(diff.objects.total);
   if (diff.objects.entries.size() < diff.objects.total)
     out += fmt::format(", the first {}", diff.objects.entries.size());
   out += "\n";
   for (const analyzer::ChangedObject& change : diff.objects.entries)
-    out += paragraph("      ", object_sentence(diff, change), width);
+    out += paragraph("      ", object_sentence(diff, change), width.columns);
   return out;
 }
 
 }  // namespace
 
-std::string diff_text(const Diff& diff, std::size_t width) {
-  return side("NORMAL    ", diff.normal) + side("ABNORMAL  ", diff.abnormal) + warnings(diff, width) +
-         time_section(diff, width) + endings(diff, width) +
+std::string diff_text(const Diff& diff, TextWidth width) {
+  return side("NORMAL    ", diff.normal, width.paint) + side("ABNORMAL  ", diff.abnormal, width.paint) +
+         warnings(diff, width) + time_section(diff, width) + endings(diff, width) +
          section("ONLY IN ABNORMAL RUNS", diff.abnormal_only, width,
                  [&](const analyzer::OnlyEntry& entry) { return only_sentence(diff, entry, true); }) +
          section("CHANGED, normal -> abnormal", diff.changed, width,

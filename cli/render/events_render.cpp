@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "analyzer/read/catalog.h"
@@ -43,6 +44,13 @@ std::string no_stack(const EventRow& event) {
   return traced ? "no stack" : "no stack: the sender is not traced";
 }
 
+// What an event came to: an error's name stands out, and that a call or hit did not come to its end.
+std::string end_text(const EventRow& event, const std::string& text, Paint paint) {
+  if (event.error.empty()) return paint(event.result || event.dur_ns ? Ink::kPlain : Ink::kDoubt, text);
+  const std::size_t end = std::min(text.find(" ("), text.size());
+  return paint(Ink::kBad, text.substr(0, end)) + text.substr(end);
+}
+
 }  // namespace
 
 std::string TimeColumn::text(std::int64_t ts_ns) {
@@ -58,36 +66,39 @@ std::optional<std::int64_t> TimeColumn::moment(std::int64_t ts_ns) const {
   return analyzer::difference(*began_ns_, analyzer::difference(0, ts_ns));
 }
 
-std::string event_text(const EventRow& event, const std::string& time) {
+std::string event_text(const EventRow& event, const std::string& time, Paint paint) {
   const std::string name = event.process.empty() ? "?" : printable(event.process);
   if (event.signal)
-    return fmt::format("{}[{}/{}] {} {}\n", name, event.pid, event.tid, time, signal_text(*event.signal));
+    return fmt::format("{}[{}/{}] {} {}\n", name, event.pid, event.tid, time,
+                       paint(Ink::kHeading, signal_text(*event.signal)));
+  const std::string call = paint(Ink::kHeading, printable(event.call));
   if (analyzer::is_of_probes(event.source))
-    return fmt::format("{}[{}/{}] {} {} {}({}){}\n", name, event.pid, event.tid, time, printable(event.source),
-                       printable(event.call), hit_arguments_text(event), hit_end_text(event));
-  std::string out = fmt::format("{}[{}/{}] {} {}", name, event.pid, event.tid, time, printable(event.call));
+    return fmt::format("{}[{}/{}] {} {} {}({}){}\n", name, event.pid, event.tid, time, printable(event.source), call,
+                       hit_arguments_text(event), end_text(event, hit_end_text(event), paint));
+  std::string out = fmt::format("{}[{}/{}] {} {}", name, event.pid, event.tid, time, call);
   if (!is_call(event)) return fmt::format("{}({}) [{}]\n", out, arguments_text(event), printable(event.how));
   if (event.abi != "x86_64" && !event.abi.empty()) out += fmt::format("[{}]", printable(event.abi));
-  out += fmt::format("({}) = {}", arguments_text(event), result_text(event));
+  out += fmt::format("({}) = {}", arguments_text(event), end_text(event, result_text(event), paint));
   if (event.dur_ns) out += fmt::format(" <{}>", human_duration(static_cast<double>(*event.dur_ns)));
   return out + "\n";
 }
 
-std::string frames_text(const std::vector<StackFrame>& frames, const EventRow& event) {
+std::string frames_text(const std::vector<StackFrame>& frames, const EventRow& event, Paint paint) {
   std::string out;
   for (const StackFrame& frame : frames) {
     const std::string within =
         frame.inlined ? " [inlined]" : "+" + hex_number(static_cast<std::uint64_t>(frame.function_offset));
-    out += fmt::format(" > {}({}{}) [{}]", printable(frame.module), printable(frame.function), within,
-                       hex_number(static_cast<std::uint64_t>(frame.rel_pc)));
+    out += fmt::format(" > {}({}{}) [{}]", printable(frame.module), paint(Ink::kHeading, printable(frame.function)),
+                       within, hex_number(static_cast<std::uint64_t>(frame.rel_pc)));
     if (frame.kernel) out += " [kernel]";
     if (!frame.file.empty()) out += " " + printable(frame.file);
     if (!frame.file.empty() && frame.line > 0) out += fmt::format(":{}", frame.line);
     out += "\n";
   }
-  if (frames.empty()) return " > (" + no_stack(event) + ")\n";
-  if (event.guessed) out += " > (callers of code without unwind data may be missing)\n";
-  if (event.ended != "root") out += " > (" + printable(event.ended) + ")\n";
+  const auto note = [&](const std::string& text) { return " > " + paint(Ink::kDoubt, "(" + text + ")") + "\n"; };
+  if (frames.empty()) return note(no_stack(event));
+  if (event.guessed) out += note("callers of code without unwind data may be missing");
+  if (event.ended != "root") out += note(printable(event.ended));
   return out;
 }
 
@@ -135,6 +146,7 @@ nlohmann::ordered_json event_json(const EventRow& event, std::optional<std::int6
           {"nr", event.nr},
           {"result", json_value(event.result)},
           {"error", json_value(event.error)},
+          {"result_type", json_value(event.result_type)},
           {"args", args},
           {"argument_names", names},
           {"arguments", json_value(arguments_text(event))},

@@ -10,6 +10,7 @@
 
 #include "analyzer/read/event_row.h"
 #include "analyzer/read/stack_reader.h"
+#include "cli/terminal/paint.h"
 
 namespace uscope::cli {
 
@@ -36,11 +37,12 @@ class TimeColumn {
 };
 
 // "name[pid/tid] time call(args) = result ERRNO (explanation) <duration>" and a newline.
-[[nodiscard]] std::string event_text(const analyzer::EventRow& event, const std::string& time);
+[[nodiscard]] std::string event_text(const analyzer::EventRow& event, const std::string& time, Paint paint = {});
 
 // The frames of an event, in the style of `strace -k`: " > module(function+0xoffset) [0xpc] file:line", innermost
 // first.
-[[nodiscard]] std::string frames_text(const std::vector<analyzer::StackFrame>& frames, const analyzer::EventRow& event);
+[[nodiscard]] std::string frames_text(const std::vector<analyzer::StackFrame>& frames, const analyzer::EventRow& event,
+                                      Paint paint = {});
 
 [[nodiscard]] nlohmann::ordered_json event_json(const analyzer::EventRow& event, std::optional<std::int64_t> moment_ns);
 [[nodiscard]] nlohmann::ordered_json frames_json(const std::vector<analyzer::StackFrame>& frames);

@@ -59,6 +59,7 @@ TextTable callers_table(const analyzer::TopList<analyzer::FileCaller>& callers, 
                    {"from function", Align::kLeft, Shrink::kMiddle},
                    {"in", Align::kLeft, Shrink::kMiddle, 8, 6},
                    {"path, address or kind", Align::kLeft, Shrink::kMiddle, kPathWidth}});
+  table.set_ink("failed", Ink::kBad);
   for (const auto& line : callers.lines)
     table.add_row({count_cell(line.calls), count_cell(line.failures), count_cell(line.changes), bytes(line.bytes_read),
                    bytes(line.bytes_written), time(line.total_ns - line.wait_ns), time(line.wait_ns), process(line),
@@ -114,6 +115,7 @@ TextTable files_table(const analyzer::TopList<analyzer::FileLine>& files, bool s
                    {"waiting", Align::kRight, Shrink::kNever, 0, 4},
                    {"by", Align::kLeft, Shrink::kMiddle, 8, have_one_user(files) ? 8 : 2},
                    {"path, address or kind", Align::kLeft, Shrink::kMiddle, kPathWidth}});
+  table.set_ink("failed", Ink::kBad);
   for (const auto& line : files.lines)
     table.add_row(
         cells(line, several_processes ? first_of(line.users, process) : "", line.name.value_or(kUnknownObject)));
@@ -142,9 +144,9 @@ std::string files_text(analyzer::FileTable table, const FilesLayout& layout, Tex
   }
   TextTable lines = files_table(table.files, layout.several_processes);
   if (table.files.total > 1) lines.add_row(cells(table.all, "", "(all " + group_digits(table.files.total) + ")"));
-  std::string out = section_head("FILES", table.files, layout.order) + lines.render(width);
+  std::string out = section_head("FILES", table.files, layout.order, width.paint) + lines.render(width);
   if (layout.callers)
-    out += "\n" + section_head("CALLERS", table.callers, layout.callers_order) +
+    out += "\n" + section_head("CALLERS", table.callers, layout.callers_order, width.paint) +
            callers_table(table.callers, table.files.total > 1).render(width);
   if (layout.callers && std::any_of(table.callers.lines.begin(), table.callers.lines.end(), [](const auto& line) {
         return line.fallback && !line.function.empty() && line.function != trace::kCutName;

@@ -8,8 +8,10 @@
 #include <optional>
 #include <string_view>
 
+#include "analyzer/read/catalog.h"
 #include "cli/render/units.h"
 #include "support/text.h"
+#include "syscalls/errno_names.h"
 #include "trace/names.h"
 
 namespace uscope::cli {
@@ -82,10 +84,24 @@ std::string argument_text(const EventRow& event, std::size_t arg) {
   return value ? typed_value_text(event.arguments[arg].type, *value) : "?";
 }
 
-// The trace has no type for it. A number that is like an address, of the program or of the kernel, is written as one.
-std::string result_text(std::int64_t result) {
-  const bool is_like_address = result >= kLikeAnAddress || result < -kLikeAnAddress;
-  return is_like_address ? hex_number(static_cast<std::uint64_t>(result)) : std::to_string(result);
+// Functions of the kernel that return a signed number, or a pointer, may return a negated error number instead
+// (ERR_PTR). Those of programs do not.
+std::string kernel_error_name(const EventRow& event) {
+  if (event.source != trace::source_name(USC_SOURCE_KFUNCTION) || !syscalls::is_error(*event.result)) return "";
+  const Form form = form_of(event.result_type);
+  return form.is_pointer || (form.is_signed && !form.is_bool) ? std::string(analyzer::error_name(-*event.result)) : "";
+}
+
+// Where the trace has no type for it, a number that is like an address, of the program or of the kernel, is written as
+// one.
+std::string result_text(const EventRow& event) {
+  const std::int64_t result = *event.result;
+  if (event.result_type.empty()) {
+    const bool is_like_address = result >= kLikeAnAddress || result < -kLikeAnAddress;
+    return is_like_address ? hex_number(static_cast<std::uint64_t>(result)) : std::to_string(result);
+  }
+  if (const std::string error = kernel_error_name(event); !error.empty()) return std::to_string(result) + " " + error;
+  return typed_value_text(event.result_type, result);
 }
 
 }  // namespace
@@ -117,7 +133,7 @@ std::string hit_end_text(const EventRow& event) {
   if (lasts && !event.dur_ns)
     out = event.source == trace::source_name(USC_SOURCE_OFFCPU) ? " (not over)" : " = ? (has not returned)";
   if (event.how == trace::how_name(USC_HOW_LEFT)) out = " = ? (left)";
-  if (event.result) out = " = " + result_text(*event.result);
+  if (event.result) out = " = " + result_text(event);
   if (event.dur_ns) out += fmt::format(" <{}>", human_duration(static_cast<double>(*event.dur_ns)));
   return out;
 }

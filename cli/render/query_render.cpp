@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/render/histogram.h"
 #include "cli/render/json.h"
 #include "cli/render/wall_time.h"
 #include "cli/terminal/text_width.h"
@@ -13,8 +14,6 @@
 
 namespace uscope::cli {
 namespace {
-
-constexpr std::size_t kBarWidth = 40;
 
 std::string head_text(const AnswerHead& head) {
   const std::string events = plural(head.events, "event");
@@ -31,28 +30,6 @@ std::string missing_text(const AnswerHead& head) {
     text += fmt::format("{}{} came too late: their events have none", text.empty() ? "" : "; ",
                         plural(head.without_stack, "stack"));
   return text;
-}
-
-std::vector<std::string> histogram_lines(std::string_view text) {
-  const auto steps = nlohmann::json::parse(text, nullptr, false);
-  if (!steps.is_array() || steps.empty()) return {};
-  std::uint64_t most = 1;
-  std::size_t widest = 0;
-  for (const auto& step : steps) {
-    if (!step.is_array() || step.size() != 2 || !step[0].is_number_integer() || !step[1].is_number_unsigned())
-      return {};
-    most = std::max(most, step[1].get<std::uint64_t>());
-    widest = std::max(widest, step[0].dump().size());
-  }
-  std::vector<std::string> lines;
-  for (const auto& step : steps) {
-    const auto count = step[1].get<std::uint64_t>();
-    // At least one mark where there is an event.
-    const auto marks = static_cast<std::size_t>(static_cast<double>(count) / static_cast<double>(most) * kBarWidth);
-    const std::string bar(count == 0 ? 0 : std::max<std::size_t>(marks, 1), '#');
-    lines.push_back(fmt::format("<= {:>{}}  {:<{}}  {}", step[0].dump(), widest, bar, kBarWidth, count));
-  }
-  return lines;
 }
 
 Result<void> AnswerPrinter::each_row(store::Statement& statement, const std::function<void()>& use) const {
@@ -82,12 +59,12 @@ Result<void> AnswerPrinter::print(const AnswerHead& head, store::Statement& stat
 Result<void> AnswerPrinter::print_table(const AnswerHead& head, store::Statement& statement) {
   const std::string missing = missing_text(head);
   if (!style_.listing && !style_.one) write_(head_text(head));
-  if (!missing.empty()) write_(missing + "\n");
+  if (!missing.empty()) write_(style_.paint(Ink::kBad, missing) + "\n");
   if (style_.listing) {
     // The widths of columns are those of the first rows, whichever interval they are of.
     std::size_t rows = 0;
     auto done = each_row(statement, [&] {
-      if (!list_) list_.emplace(statement, write_);
+      if (!list_) list_.emplace(statement, write_, style_.paint);
       list_->add(statement);
       rows++;
     });
@@ -96,7 +73,7 @@ Result<void> AnswerPrinter::print_table(const AnswerHead& head, store::Statement
     return done;
   }
   // Bars stand below the table, which has one column for the number of each row's.
-  TextRows rows(statement, write_);
+  TextRows rows(statement, write_, style_.paint);
   std::vector<std::vector<std::string>> drawn;
   rows.set_cell([&](const store::Statement& row, int column) -> std::optional<std::string> {
     if (!style_.draws || row.type(column) != SQLITE_TEXT) return std::nullopt;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/render/sql_rows.h"
+#include "cli/terminal/paint.h"
 #include "store/db/statement.h"
 #include "support/result.h"
 
@@ -31,6 +32,7 @@ struct AnswerStyle {
   bool listing = false;  // rows of one answer follow those of the other
   bool one = false;      // there is one answer: nothing says of which interval
   bool draws = false;    // texts of hist() are drawn as bars
+  Paint paint = {};      // of tables
 };
 
 class AnswerPrinter {
@@ -57,9 +59,5 @@ class AnswerPrinter {
 
 // "LOST 12 events; 3 stacks came too late"; empty if nothing is missing.
 [[nodiscard]] std::string missing_text(const AnswerHead& head);
-
-// The bars of what hist() gives, one line for each step: "≤ 4,095  ######## 812". Empty if the text is not of that
-// form.
-[[nodiscard]] std::vector<std::string> histogram_lines(std::string_view text);
 
 }  // namespace uscope::cli

@@ -70,6 +70,8 @@ ordered_json process(const analyzer::ProcessLine& line) {
 }
 
 ordered_json call(const analyzer::CallLine& line) {
+  ordered_json spread = ordered_json::array();
+  for (const auto& step : line.spread) spread.push_back({step.up_to_ns, step.events});
   return {{"call", json_value(line.call)},
           {"abi", json_value(line.abi)},
           {"events", line.events},
@@ -82,6 +84,7 @@ ordered_json call(const analyzer::CallLine& line) {
           {"p95_ns", line.p95_ns},
           {"p99_ns", line.p99_ns},
           {"max_ns", line.max_ns},
+          {"spread", spread},
           {"bytes", line.bytes ? ordered_json(*line.bytes) : ordered_json()}};
 }
 

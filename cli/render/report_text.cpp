@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -14,6 +15,7 @@
 
 #include "analyzer/read/completeness.h"
 #include "cli/render/files_render.h"
+#include "cli/render/histogram.h"
 #include "cli/render/no_calls.h"
 #include "cli/render/text_table.h"
 #include "cli/render/time_render.h"
@@ -79,6 +81,18 @@ std::string legend(const Summary& summary) {
   return out;
 }
 
+// The first word of a line, and blanks up to the column in which the line goes on.
+std::string heading(const std::string& word, Ink ink, TextWidth width) {
+  constexpr std::size_t kColumns = 11;
+  return width.paint(ink, word) + std::string(kColumns - word.size(), ' ');
+}
+
+// A heading and what stands behind it; broken only where lines are.
+std::string facts_line(const std::string& word, const std::string& text, TextWidth width) {
+  const std::string head = heading(word, Ink::kHeading, width);
+  return width.cuts ? paragraph(head, text, width.columns) : head + text + "\n";
+}
+
 std::string title(const Summary& summary, TextWidth width) {
   const auto command = summary.trace.meta.find("command");
   std::string name = command == summary.trace.meta.end() ? "" : printable(command_line(command->second));
@@ -104,14 +118,19 @@ std::string owners(const analyzer::LossLine& loss) {
 std::string losses(const Summary& summary, TextWidth width) {
   const bool missing = std::any_of(summary.losses.begin(), summary.losses.end(),
                                    [](const analyzer::LossLine& loss) { return loss.events_missing; });
-  std::string out = "LOST     ";
   if (summary.losses.empty()) {
-    return out + "  nothing: no loss was counted in " + plural(summary.trace.processes, "process") + "\n";
+    return heading("LOST", Ink::kHeading, width) + "nothing: no loss was counted in " +
+           plural(summary.trace.processes, "process") + "\n";
   }
-  out += missing ? fmt::format("  {}:\n", analyzer::kNotComplete) : "  no event; but:\n";
+  std::string out = heading("LOST", missing ? Ink::kBad : Ink::kDoubt, width);
+  out += missing ? width.paint(Ink::kBad, analyzer::kNotComplete) + ":\n" : "no event; but:\n";
   TextTable table({{"count", Align::kRight}, {"cause"}, {"what it means", Align::kLeft, Shrink::kEnd}, {"where"}});
-  for (const auto& loss : summary.losses)
+  std::set<std::string, std::less<>> harmless;
+  for (const auto& loss : summary.losses) {
     table.add_row({group_digits(loss.count), loss.cause, loss.meaning, owners(loss)});
+    if (!loss.events_missing) harmless.insert(printable(loss.cause));
+  }
+  table.set_ink("cause", [&](std::string_view cause) { return harmless.contains(cause) ? Ink::kDoubt : Ink::kBad; });
   return out + table.render(width) + "\n";
 }
 
@@ -165,11 +184,12 @@ std::string clock_lines(const Summary& summary) {
 
 std::string trace_line(const Summary& summary, TextWidth width) {
   const auto& facts = summary.trace;
-  const std::string out = fmt::format("TRACED     {} in {} ({}/s), {}, {}, {}, {}\n", plural(facts.events, "event"),
-                                      human_duration(static_cast<double>(facts.duration_ns)),
-                                      group_digits(static_cast<std::uint64_t>(facts.events_per_second)),
-                                      plural(facts.processes, "process"), plural(facts.threads, "thread"),
-                                      plural(facts.images, "program start"), plural(facts.stacks, "distinct stack"));
+  const std::string figures = fmt::format(
+      "{} in {} ({}/s), {}, {}, {}, {}", plural(facts.events, "event"),
+      human_duration(static_cast<double>(facts.duration_ns)),
+      group_digits(static_cast<std::uint64_t>(facts.events_per_second)), plural(facts.processes, "process"),
+      plural(facts.threads, "thread"), plural(facts.images, "program start"), plural(facts.stacks, "distinct stack"));
+  const std::string out = facts_line("TRACED", figures, width);
   std::string how = facts.began_ns ? "began " + date_and_time(*facts.began_ns) : "";
   const auto add = [&](const std::string& label, const std::string& key) {
     const std::string value = key == "mode" ? mode_name(meta(summary, key)) : meta(summary, key);
@@ -204,9 +224,9 @@ std::string budget_hint(const Summary& summary) {
 
 std::string stack_line(const Summary& summary, TextWidth width) {
   const std::uint64_t events = summary.trace.events;
-  std::string out = "STACKS     ";
   std::string parts;
   TextTable broken({{"events", Align::kRight}, {"ended"}, {"what it means", Align::kLeft, Shrink::kEnd}});
+  broken.set_ink("ended", Ink::kDoubt);
   for (const auto& line : summary.stack_ends) {
     const bool is_broken = line.ended.starts_with("broken:");
     if (is_broken && line.events > 0) broken.add_row({group_digits(line.events), line.ended, line.meaning});
@@ -225,7 +245,7 @@ std::string stack_line(const Summary& summary, TextWidth width) {
       parts += share + " " + printable(line.ended);
     }
   }
-  out += (parts.empty() ? "none" : parts) + "\n";
+  std::string out = facts_line("STACKS", parts.empty() ? "none" : parts, width);
   out += budget_hint(summary);
   const std::uint64_t guessed =
       std::accumulate(summary.stack_ends.begin(), summary.stack_ends.end(), std::uint64_t{0},
@@ -248,8 +268,8 @@ std::string stack_line(const Summary& summary, TextWidth width) {
 std::string unwind_line(const Summary& summary, TextWidth width) {
   const auto& tables = summary.unwind;
   if (tables.files == 0 && tables.without == 0) return "";
-  std::string out = fmt::format("UNWIND     data of {}: {}, {} in the kernel", plural(tables.files, "file"),
-                                plural(tables.rows, "row"), human_bytes(tables.bytes));
+  std::string out = fmt::format("{}data of {}: {}, {} in the kernel", heading("UNWIND", Ink::kHeading, width),
+                                plural(tables.files, "file"), plural(tables.rows, "row"), human_bytes(tables.bytes));
   if (tables.without == 0) return out + "\n";
   out += fmt::format("; {} without:\n", plural(tables.without, "file"));
   TextTable table({{"file", Align::kLeft, Shrink::kMiddle}, {"why", Align::kLeft, Shrink::kEnd}});
@@ -261,8 +281,9 @@ std::string verify_line(const Summary& summary, TextWidth width) {
   if (!summary.verify) return "";
   const auto& result = *summary.verify;
   const std::string out =
-      fmt::format("VERIFIED   {} compared with libdwfl's walk: {} equal ({})\n", plural(result.samples, "stack"),
-                  group_digits(result.equal), percent(result.equal, result.samples));
+      fmt::format("{}{} compared with libdwfl's walk: {} equal ({})\n",
+                  heading("VERIFIED", result.equal == result.samples ? Ink::kHeading : Ink::kBad, width),
+                  plural(result.samples, "stack"), group_digits(result.equal), percent(result.equal, result.samples));
   TextTable table({{"event", Align::kRight},
                    {"call"},
                    {"uscope's frames", Align::kRight},
@@ -277,7 +298,7 @@ std::string verify_line(const Summary& summary, TextWidth width) {
   return table.empty() ? out : out + table.render(width);
 }
 
-std::string io_uring_line(const Summary& summary) {
+std::string io_uring_line(const Summary& summary, TextWidth width) {
   if (summary.io_uring.empty()) return "";
   std::string names;
   for (std::size_t i = 0; i < std::min(summary.io_uring.size(), kProcessesNamed); i++) {
@@ -286,14 +307,20 @@ std::string io_uring_line(const Summary& summary) {
   }
   if (summary.io_uring.size() > kProcessesNamed)
     names += fmt::format(" and {} more", summary.io_uring.size() - kProcessesNamed);
-  return fmt::format("IO_URING   used by {}: operations sent that way are no system calls and not in this trace\n",
-                     names);
+  return fmt::format("{}used by {}: operations sent that way are no system calls and not in this trace\n",
+                     heading("IO_URING", Ink::kDoubt, width), names);
 }
 
 template <typename Line>
 std::string section(const std::string& name, const analyzer::TopList<Line>& list, const std::string& order,
-                    const TextTable& table, TextWidth width) {
-  return list.lines.empty() ? "" : "\n" + section_head(name, list, order) + table.render(width);
+                    TextTable table, TextWidth width) {
+  if (list.lines.empty()) return "";
+  table.set_ink("errors", Ink::kBad);
+  table.set_ink("error", Ink::kBad);
+  table.set_ink("open", Ink::kDoubt);
+  table.set_ink("doubtful", Ink::kDoubt);
+  table.set_ink("ended", ending_ink);
+  return "\n" + section_head(name, list, order, width.paint) + table.render(width);
 }
 
 std::string files_section(const analyzer::TopList<analyzer::FileLine>& files, bool several_processes, TextWidth width) {
@@ -365,6 +392,20 @@ std::string calls(const std::string& name, const analyzer::TopList<analyzer::Cal
                    time(line.p99_ns), time(line.max_ns), line.bytes ? human_bytes(*line.bytes) : ""});
   }
   return section(name, list, "with most time inside", table, width);
+}
+
+// What the figures of CALLS do not show: several kinds of calls in one, and how rare the long ones are.
+std::string latencies(const Summary& summary, TextWidth width) {
+  Spread spread;
+  for (const auto* list : {&summary.calls, &summary.waits})
+    for (const auto& line : list->lines) spread.include(line.spread);
+  TextTable table({{"call"}, {"abi"}, {spread.scale()}});
+  for (const auto* list : {&summary.calls, &summary.waits})
+    for (const auto& line : list->lines)
+      if (line.timed > 1) table.add_row({line.call, line.abi == "x86_64" ? "" : line.abi, spread.draw(line.spread)});
+  if (table.empty()) return "";
+  return "\n" + width.paint(Ink::kHeading, "LATENCIES") +
+         "  how many calls took how long: each column twice as long as the one before\n" + table.render(width);
 }
 
 std::string before_gap(const analyzer::GapLine& line) {
@@ -483,7 +524,7 @@ std::string failed(const Summary& summary, TextWidth width) {
     out += fmt::format("  {} at further objects: `uscope files --sort failures` lists these\n",
                        plural(summary.failed.left_out, "failed call"));
   if (summary.failed.searched_events == 0) return out;
-  if (out.empty()) out = "\nERRORS BY FILE  none but those of searches\n";
+  if (out.empty()) out = "\n" + width.paint(Ink::kHeading, "ERRORS BY FILE") + "  none but those of searches\n";
   return out + fmt::format("  {} whose file was found in another folder\n",
                            plural(summary.failed.searched_events, "failed call"));
 }
@@ -559,13 +600,13 @@ std::string hints(const Summary& summary, const std::string& file) {
 
 std::string report_head(const Summary& summary, TextWidth width) {
   return losses(summary, width) + trace_line(summary, width) + clock_lines(summary) + stack_line(summary, width) +
-         unwind_line(summary, width) + verify_line(summary, width) + io_uring_line(summary);
+         unwind_line(summary, width) + verify_line(summary, width) + io_uring_line(summary, width);
 }
 
 std::string report_text(const Summary& summary, const std::string& file, TextWidth width) {
   return title(summary, width) + report_head(summary, width) + processes(summary, width) + threads(summary, width) +
          time_spent(summary, width) + calls("CALLS", summary.calls, width) +
-         calls("CALLS THAT WAIT", summary.waits, width) +
+         calls("CALLS THAT WAIT", summary.waits, width) + latencies(summary, width) +
          files_section(summary.files, summary.trace.processes > 1, width) + triggers(summary, width) +
          errors(summary, width) + failed(summary, width) + signals(summary, width) +
          instances("SLOWEST CALLS", summary.slowest, "longest", "took", width) +

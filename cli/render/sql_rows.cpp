@@ -64,7 +64,8 @@ std::string csv_cell(const store::Statement& row, int column) {
   return row.type(column) == SQLITE_BLOB ? hex(row.text(column)) : csv_text(row.text(column));
 }
 
-TextRows::TextRows(const store::Statement& statement, WriteText write) : write_(std::move(write)) {
+TextRows::TextRows(const store::Statement& statement, WriteText write, Paint paint)
+    : write_(std::move(write)), paint_(paint) {
   for (int i = 0; i < statement.columns(); i++) titles_.push_back(escape_terminal(statement.column_name(i)));
   numbers_.assign(titles_.size(), true);
 }
@@ -93,7 +94,7 @@ void TextRows::flush() {
     widths_.push_back(display_width(titles_[i]));
     for (const auto& row : rows_) widths_[i] = std::max(widths_[i], display_width(row[i]));
   }
-  print(titles_);
+  print(titles_, Ink::kHeading);
   std::vector<std::string> rules;
   for (const std::size_t width : widths_) rules.emplace_back(width, '-');
   print(rules);
@@ -101,14 +102,14 @@ void TextRows::flush() {
   rows_.clear();
 }
 
-void TextRows::print(const std::vector<std::string>& cells) {
+void TextRows::print(const std::vector<std::string>& cells, Ink ink) {
   std::string line;
   for (std::size_t i = 0; i < cells.size(); i++) {
     if (i) line.append(kColumnGap, ' ');
     line += padded(cells[i], widths_[i], numbers_[i]);
   }
   line.erase(line.find_last_not_of(' ') + 1);
-  write_(line + "\n");
+  write_(paint_(ink, line) + "\n");
 }
 
 }  // namespace uscope::cli

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/terminal/paint.h"
 #include "store/db/statement.h"
 
 namespace uscope::cli {
@@ -31,7 +32,7 @@ using WriteText = std::function<void(std::string_view)>;
 class TextRows {
  public:
   // Takes the titles from the statement.
-  TextRows(const store::Statement& statement, WriteText write);
+  TextRows(const store::Statement& statement, WriteText write, Paint paint = {});
 
   // What a cell shows instead of its value.
   using Cell = std::function<std::optional<std::string>(const store::Statement& row, int column)>;
@@ -43,9 +44,10 @@ class TextRows {
   void flush();
 
  private:
-  void print(const std::vector<std::string>& cells);
+  void print(const std::vector<std::string>& cells, Ink ink = Ink::kPlain);
 
   WriteText write_;
+  Paint paint_;
   Cell cell_;
   std::vector<std::string> titles_;
   std::vector<std::size_t> widths_;

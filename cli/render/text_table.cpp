@@ -18,6 +18,15 @@ void TextTable::add_row(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
+void TextTable::set_ink(std::string_view title, InkOf ink_of) {
+  for (std::size_t i = 0; i < columns_.size(); i++)
+    if (columns_[i].title == title) inks_[i] = ink_of;
+}
+
+void TextTable::set_ink(std::string_view title, Ink ink) {
+  set_ink(title, [ink](std::string_view) { return ink; });
+}
+
 std::vector<std::size_t> TextTable::natural_widths() const {
   std::vector<std::size_t> result;
   for (std::size_t i = 0; i < columns_.size(); i++) {
@@ -73,13 +82,15 @@ std::string TextTable::render(TextWidth width) const {
   const std::vector<bool> shown = shown_columns(width);
   const std::vector<std::size_t> column_widths = widths(width.columns, shown);
   std::string out;
-  const auto line = [&](const std::vector<std::string>& cells) {
+  const auto line = [&](const std::vector<std::string>& cells, bool titles) {
     std::string text(kIndent, ' ');
     for (std::size_t i = 0; i < columns_.size(); i++) {
       if (!shown[i]) continue;
       const std::string cell = width.cuts ? shorten(cells[i], column_widths[i], columns_[i].shrink) : cells[i];
       const std::string padding(column_widths[i] - std::min(column_widths[i], display_width(cell)), ' ');
-      text += columns_[i].align == Align::kRight ? padding + cell : cell + padding;
+      const Ink ink = titles || !inks_[i] ? Ink::kPlain : inks_[i](cells[i]);
+      const std::string painted = width.paint(ink, cell);
+      text += columns_[i].align == Align::kRight ? padding + painted : painted + padding;
       text.append(kColumnGap, ' ');
     }
     text.erase(text.find_last_not_of(' ') + 1);
@@ -87,23 +98,25 @@ std::string TextTable::render(TextWidth width) const {
   };
   std::vector<std::string> titles;
   for (const TableColumn& column : columns_) titles.push_back(column.title);
-  line(titles);
-  for (const auto& row : rows_) line(row);
+  line(titles, true);
+  for (const auto& row : rows_) line(row, false);
   return out;
 }
 
 std::string paragraph(const std::string& head, const std::string& text, std::size_t width) {
-  const std::string indent(head.size(), ' ');
+  const std::string indent(display_width(head), ' ');
   std::string out;
   std::string line = head;
+  std::size_t least = head.size();  // bytes of a line that has no word yet
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t blank = std::min(text.find(' ', at), text.size());
     const std::string word = text.substr(at, blank - at);
-    if (line.size() > head.size() && display_width(line) + 1 + display_width(word) > width) {
+    if (line.size() > least && display_width(line) + 1 + display_width(word) > width) {
       out += line + "\n";
       line = indent;
+      least = indent.size();
     }
-    line += (line.size() > head.size() ? " " : "") + word;
+    line += (line.size() > least ? " " : "") + word;
     at = blank + 1;
   }
   return out + line + "\n";

@@ -7,7 +7,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/read/top_list.h"
@@ -35,10 +37,16 @@ struct TableColumn {
 
 class TextTable {
  public:
-  explicit TextTable(std::vector<TableColumn> columns) : columns_(std::move(columns)) {}
+  explicit TextTable(std::vector<TableColumn> columns) : columns_(std::move(columns)), inks_(columns_.size()) {}
 
   // `cells` has one element for each column.
   void add_row(std::vector<std::string> cells);
+
+  // The colour of the cells of a column, by its title. Nothing else tells what it tells: a cell says it in words too.
+  void set_ink(std::string_view title, Ink ink);
+  // The same by what a cell says.
+  using InkOf = std::function<Ink(std::string_view cell)>;
+  void set_ink(std::string_view title, InkOf ink_of);
 
   [[nodiscard]] bool empty() const { return rows_.empty(); }
 
@@ -52,6 +60,7 @@ class TextTable {
   [[nodiscard]] std::vector<std::size_t> widths(std::size_t width, const std::vector<bool>& shown) const;
 
   std::vector<TableColumn> columns_;
+  std::vector<InkOf> inks_;  // like columns_; empty: plain
   std::vector<std::vector<std::string>> rows_;
 };
 
@@ -65,8 +74,8 @@ template <typename Item, typename Text>
 // The line above a list: "CALLS  12, the 8 with most time inside:", where `order` is "with most time inside".
 template <typename Line>
 [[nodiscard]] std::string section_head(const std::string& name, const analyzer::TopList<Line>& list,
-                                       const std::string& order) {
-  std::string out = fmt::format("{}  {}", name, group_digits(list.total));
+                                       const std::string& order, Paint paint = {}) {
+  std::string out = fmt::format("{}  {}", paint(Ink::kHeading, name), group_digits(list.total));
   if (list.lines.size() < list.total) {
     out += fmt::format(", the {} {}:", list.lines.size(), order);
   } else if (list.total > 1) {
@@ -76,7 +85,7 @@ template <typename Line>
 }
 
 // A heading and a text behind it, broken at blanks into lines that fit `width`; all lines but the first are indented by
-// the heading's length. `text` must be safe for a terminal already (printable).
+// the heading's width. Both must be safe for a terminal already (printable).
 [[nodiscard]] std::string paragraph(const std::string& head, const std::string& text, std::size_t width);
 
 }  // namespace uscope::cli

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/render/histogram.h"
 #include "cli/render/json.h"
 #include "cli/render/text_table.h"
 #include "cli/render/trigger_cell.h"
@@ -91,10 +92,15 @@ std::string whole(const TimeShares& shares, TextWidth width) {
   TextTable table({{"time", Align::kRight},
                    {"share", Align::kRight},
                    {"±", Align::kRight},
-                   {"doing what", Align::kLeft, Shrink::kEnd}});
-  const auto row = [&](std::uint64_t ns, const std::string& what, std::uint64_t plus_minus = 0) {
+                   {"", Align::kLeft, Shrink::kNever, 0, 1},
+                   {"doing what", Align::kLeft, Shrink::kEnd, 40}});
+  constexpr std::size_t kBar = 20;
+  const auto add = [&](std::uint64_t ns, const std::string& what, const std::string& plus_minus, std::string drawn) {
     table.add_row({human_duration(static_cast<double>(ns)), fmt::format("{:.1f} %", percentage(ns, all.total_ns)),
-                   error(plus_minus, all.total_ns), what});
+                   plus_minus, std::move(drawn), what});
+  };
+  const auto row = [&](std::uint64_t ns, const std::string& what, std::uint64_t plus_minus = 0) {
+    add(ns, what, error(plus_minus, all.total_ns), bar(std::min(ns, all.total_ns), all.total_ns, kBar));
   };
   row(all.running_ns, running_text(all, recorded), all.error_ns);
   if (recorded.off_cpu) {
@@ -104,10 +110,11 @@ std::string whole(const TimeShares& shares, TextWidth width) {
   } else {
     row(all.not_running_ns, "not running: what remains (record -t offcpu tells more)");
   }
-  if (recorded.samples && recorded.off_cpu) row(all.running_ns + all.not_running_ns, together_text(all));
-  std::string out = fmt::format("TIME       {} lived {} within the trace:\n", plural(shares.threads.total, "thread"),
-                                human_duration(static_cast<double>(all.total_ns))) +
-                    table.render(width);
+  if (recorded.samples && recorded.off_cpu) add(all.running_ns + all.not_running_ns, together_text(all), "", "");
+  std::string out =
+      fmt::format("{}       {} lived {} within the trace:\n", width.paint(Ink::kHeading, "TIME"),
+                  plural(shares.threads.total, "thread"), human_duration(static_cast<double>(all.total_ns))) +
+      table.render(width);
   if (all.calls != 0) {
     out += fmt::format("  in calls: {} ({:.1f} %)", human_duration(static_cast<double>(all.call_ns)),
                        percentage(all.call_ns, all.total_ns));
@@ -129,7 +136,7 @@ void add_off_columns(std::vector<TableColumn>& columns) {
     columns.push_back({title, Align::kRight});
 }
 
-std::string threads(const TimeShares& shares, TextWidth width) {
+std::string times_of_threads(const TimeShares& shares, TextWidth width) {
   std::vector<TableColumn> columns{
       {"lived", Align::kRight}, {"running", Align::kRight}, {"±", Align::kRight, Shrink::kNever, 0, 3}};
   add_off_columns(columns);
@@ -154,10 +161,10 @@ std::string threads(const TimeShares& shares, TextWidth width) {
     cells.push_back(line.thread);
     table.add_row(std::move(cells));
   }
-  return section_head("TIME OF THREADS", shares.threads, kOrder) + table.render(width);
+  return section_head("TIME OF THREADS", shares.threads, kOrder, width.paint) + table.render(width);
 }
 
-std::string calls(const TimeShares& shares, TextWidth width) {
+std::string times_of_calls(const TimeShares& shares, TextWidth width) {
   std::vector<TableColumn> columns{{"time", Align::kRight},
                                    {"share", Align::kRight, Shrink::kNever, 0, 1},
                                    {"on a CPU", Align::kRight},
@@ -176,7 +183,7 @@ std::string calls(const TimeShares& shares, TextWidth width) {
     cells.push_back(line.abi == "x86_64" ? "" : line.abi);
     table.add_row(std::move(cells));
   }
-  return section_head("TIME IN CALLS", shares.calls, kOrder) + table.render(width);
+  return section_head("TIME IN CALLS", shares.calls, kOrder, width.paint) + table.render(width);
 }
 
 std::string running(const TimeShares& shares, TextWidth width) {
@@ -196,7 +203,7 @@ std::string running(const TimeShares& shares, TextWidth width) {
                    line.at.function.empty() ? "(no stack)" : line.at.function, std::string(base_name(line.at.module)),
                    caller});
   }
-  return section_head("RUNNING BY FUNCTION", shares.running, kOrder) + table.render(width);
+  return section_head("RUNNING BY FUNCTION", shares.running, kOrder, width.paint) + table.render(width);
 }
 
 std::string functions(const TimeShares& shares, TextWidth width) {
@@ -214,7 +221,7 @@ std::string functions(const TimeShares& shares, TextWidth width) {
     cells.emplace_back(base_name(line.at.module));
     table.add_row(std::move(cells));
   }
-  return section_head("TIME BY TRIGGER", shares.functions, kOrder) + table.render(width);
+  return section_head("TIME BY TRIGGER", shares.functions, kOrder, width.paint) + table.render(width);
 }
 
 std::string waker_cell(const analyzer::Waker& waker) {
@@ -258,7 +265,7 @@ std::string stacks(const TimeShares& shares, TextWidth width) {
   for (const auto& line : shares.stacks.lines)
     table.add_row({time(line.total_ns), time(line.running_ns), time(by_state ? line.waiting_ns() : line.not_running_ns),
                    time(line.for_cpu_ns), line.call, stack_cell(line.folded), first_of(line.wakers, waker_cell)});
-  return section_head("TIME BY STACK", shares.stacks, kOrder) + table.render(width);
+  return section_head("TIME BY STACK", shares.stacks, kOrder, width.paint) + table.render(width);
 }
 
 std::string waiting(const TimeShares& shares, TextWidth width) {
@@ -275,7 +282,7 @@ std::string waiting(const TimeShares& shares, TextWidth width) {
     table.add_row({time(line.waited_ns), count_cell(line.times), time(line.longest_ns), time(line.for_cpu_ns),
                    std::string(state_name(line.state)), line.call, trigger_cell(line.trigger),
                    std::string(base_name(line.trigger.module)), first_of(line.wakers, waker_cell)});
-  return section_head("WAITING BY FUNCTION", shares.waiting, kOrder) + table.render(width);
+  return section_head("WAITING BY FUNCTION", shares.waiting, kOrder, width.paint) + table.render(width);
 }
 
 // Whether any function that is shown as a trigger is such a one.
@@ -347,8 +354,8 @@ std::string time_sections(const TimeShares& shares, bool with_stacks, TextWidth 
   const auto add = [&](const auto& list, const auto& render) {
     if (!list.lines.empty()) out += "\n" + render(shares, width);
   };
-  add(shares.threads, threads);
-  add(shares.calls, calls);
+  add(shares.threads, times_of_threads);
+  add(shares.calls, times_of_calls);
   add(shares.running, running);
   add(shares.functions, functions);
   if (with_stacks) add(shares.stacks, stacks);
@@ -437,7 +444,8 @@ ordered_json time_json(const TimeShares& shares) {
 
 std::string time_text(const TimeShares& shares, TextWidth width) {
   if (!shares.recorded.any())
-    return "TIME       not known: neither samples nor times off the CPU are in this trace\n"
+    return width.paint(Ink::kHeading, "TIME") +
+           "       not known: neither samples nor times off the CPU are in this trace\n"
            "           `uscope record -t sample:99 -t offcpu` records them\n";
   std::string out = time_sections(shares, true, width);
   if (shows_fallback(shares)) out += kFallbackLegend;

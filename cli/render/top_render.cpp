@@ -117,6 +117,7 @@ std::vector<std::string> fitting_table(const std::vector<Column>& columns,
       if (left_out == most) shown.back().narrowest = std::min(kLeast, shown.back().narrowest);
     }
     TextTable table(shown);
+    table.set_ink("errors/s", Ink::kBad);
     for (const auto& row : rows) {
       std::vector<std::string> kept;
       for (std::size_t i = 0; i < row.size(); i++)
@@ -224,7 +225,9 @@ std::string top_empty(const TopPicture& picture, const TopChoice& choice) {
 }
 
 std::string top_text(const TopPicture& picture, const TopChoice& choice, std::size_t most, TextWidth width) {
-  std::string text = top_title(picture, fmt::format("  {} lost", group_digits(picture.lost)), width.columns) + "\n\n";
+  const std::string lost = group_digits(picture.lost) + " lost";
+  const std::string shown = "  " + width.paint(picture.lost == 0 ? Ink::kPlain : Ink::kBad, lost);
+  std::string text = top_title(picture, shown, width.columns) + "\n\n";
   std::vector<std::size_t> places = top_places(picture, choice);
   const std::size_t matching = places.size();
   if (top_line_count(picture, choice.by) == 0)

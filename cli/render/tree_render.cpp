@@ -121,13 +121,15 @@ nlohmann::ordered_json node_json(const ProcessTree& tree, const ProcessNode& nod
 
 std::string tree_text(const ProcessTree& tree, bool images, TextWidth width) {
   TextTable table({{"process", Align::kLeft, Shrink::kEnd, 48},
-                   {"started", Align::kRight},
+                   {"started", Align::kRight, Shrink::kNever, 0, 2},
                    {"lived", Align::kRight},
                    {"ended"},
-                   {"threads", Align::kRight},
+                   {"threads", Align::kRight, Shrink::kNever, 0, 1},
                    {"events", Align::kRight},
                    {"note"},
                    {"command", Align::kLeft, Shrink::kEnd}});
+  table.set_ink("ended", ending_ink);
+  table.set_ink("note", Ink::kDoubt);
   std::vector<TreeLine> todo;
   for (auto root = tree.roots.rbegin(); root != tree.roots.rend(); ++root) todo.push_back({*root, 0, "", ""});
   while (!todo.empty()) {

@@ -52,6 +52,10 @@ std::string describe_exit(std::optional<std::int64_t> code, std::optional<std::i
   return "running";
 }
 
+Ink ending_ink(std::string_view cell) {
+  return cell.starts_with("SIG") || (cell.starts_with("exit ") && cell != "exit 0") ? Ink::kBad : Ink::kPlain;
+}
+
 std::string percent(std::uint64_t part, std::uint64_t whole) {
   if (whole == 0 || part == whole) return "100 %";
   if (part == 0) return "0 %";

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include "cli/terminal/paint.h"
 #include "support/result.h"
 
 namespace uscope::cli {
@@ -16,6 +18,8 @@ namespace uscope::cli {
 
 // How a process ended: "exit 0", "SIGKILL", or "running" if neither is known.
 [[nodiscard]] std::string describe_exit(std::optional<std::int64_t> code, std::optional<std::int64_t> signal);
+// The colour of a cell that says so: signals and exit codes other than 0 stand out.
+[[nodiscard]] Ink ending_ink(std::string_view cell);
 
 // "SIGKILL" for 9, "signal 77" for a signal without a name.
 [[nodiscard]] std::string signal_name(std::int64_t number);

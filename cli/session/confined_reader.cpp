@@ -8,6 +8,7 @@
 
 #include "analyzer/read/completeness.h"
 #include "cli/render/wall_time.h"
+#include "cli/terminal/paint.h"
 #include "support/private_file.h"
 #include "support/sandbox/confine.h"
 #include "support/text.h"
@@ -36,8 +37,9 @@ Result<std::string> missing_events_note(const store::Database& database) {
   std::string what;
   if (found->lost != 0) what = group_digits(found->lost) + " lost";
   if (found->cut_off) what += std::string(what.empty() ? "" : ", ") + "tracing did not end in order";
-  return fmt::format("uscope: {}{}{}; `uscope report {}` says more\n", analyzer::kNotComplete, what.empty() ? "" : ": ",
-                     what, printable(shell_quoted(database.path().string())));
+  const std::string told = paint_for(stderr)(Ink::kBad, analyzer::kNotComplete);
+  return fmt::format("uscope: {}{}{}; `uscope report {}` says more\n", told, what.empty() ? "" : ": ", what,
+                     printable(shell_quoted(database.path().string())));
 }
 
 Result<void> warn_of_missing_events(const store::Database& database) {

@@ -54,6 +54,7 @@ analyzer::EventRow row_of(const trace::Event& event, const tracer::TaskInfo& tas
   } else if (const trace::KindText* kind = kinds.find(event.source, event.kind)) {
     row.call = kind->name;
     row.arguments = kind->arguments;
+    row.result_type = kind->result_type;
   } else {
     row.call = trace::unnamed_kind(event.source, event.kind);
   }
@@ -249,7 +250,7 @@ void LivePrinter::print(const trace::Event& event, const tracer::TaskTable& task
   if (event.source == USC_SOURCE_SIGNAL) {
     row.signal = signal_of(signals_.extract(event.args[0]).mapped());
     status_.clear();
-    std::fputs(event_text(row, seconds(row.ts_ns)).c_str(), stderr);
+    std::fputs(event_text(row, seconds(row.ts_ns), paint_).c_str(), stderr);
     return;
   }
   if (const auto at = tasks_.find(serial); at != tasks_.end()) {
@@ -262,7 +263,7 @@ void LivePrinter::print(const trace::Event& event, const tracer::TaskTable& task
     if (task.strings.empty() && !task.open && task.images.empty()) tasks_.erase(at);
   }
   status_.clear();
-  std::fputs(event_text(row, seconds(row.ts_ns)).c_str(), stderr);
+  std::fputs(event_text(row, seconds(row.ts_ns), paint_).c_str(), stderr);
 }
 
 // With those of earlier calls, whose events were lost.

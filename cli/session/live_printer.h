@@ -16,6 +16,7 @@
 
 #include "analyzer/read/event_row.h"
 #include "cli/session/program_names.h"
+#include "cli/terminal/paint.h"
 #include "cli/terminal/status_line.h"
 #include "store/model/definitions.h"
 #include "trace/hit.h"
@@ -65,6 +66,7 @@ class LivePrinter : public tracer::RecordObserver {
   static void add_image(const usc_event& event, Task& task, analyzer::EventRow& row);
 
   StatusLine& status_;
+  Paint paint_ = paint_for(stderr);
   bool takes_strings_;
   std::uint64_t start_ns_ = 0;
   std::vector<trace::Event> waiting_;  // for records of other processors that say more of them

@@ -12,13 +12,16 @@
 #include <cstdlib>
 #include <utility>
 
+#include "support/process/inherited.h"
+
 namespace uscope::cli {
 namespace {
 
 void give_away(int file, uid_t uid, gid_t gid) {
   struct stat status {};
   if (file < 0 || fstat(file, &status) != 0) return;
-  if (!S_ISREG(status.st_mode) || status.st_nlink != 1 || status.st_uid != 0) return;
+  const bool ours = S_ISDIR(status.st_mode) || (S_ISREG(status.st_mode) && status.st_nlink == 1);
+  if (!ours || status.st_uid != 0) return;
   (void)!fchown(file, uid, gid);
 }
 
@@ -34,6 +37,8 @@ OutputOwner::OutputOwner(const std::vector<int>& files) {
   child_ = fork();
   if (child_ == 0) {
     gate_.reset();
+    close_inherited_descriptors();
+    let_go_of_standard_input();
     for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) signal(number, SIG_IGN);  // it ends with its parent
     char go = 0;
     if (read(read_end.get(), &go, 1) == 1)

@@ -13,7 +13,8 @@ namespace uscope::cli {
 
 class OutputOwner {
  public:
-  // The open files to give away, through these same descriptors; negative numbers are ignored.
+  // The open files, and folders made for them, to give away, through these same descriptors; negative numbers are
+  // ignored.
   explicit OutputOwner(const std::vector<int>& files);
   OutputOwner(const OutputOwner&) = delete;
   OutputOwner& operator=(const OutputOwner&) = delete;

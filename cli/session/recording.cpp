@@ -23,6 +23,7 @@
 #include "cli/session/stall_check.h"
 #include "cli/session/stap_hooks.h"
 #include "cli/terminal/output.h"
+#include "cli/terminal/paint.h"
 #include "cli/terminal/status_line.h"
 #include "store/loader.h"
 #include "support/private_file.h"
@@ -54,7 +55,9 @@ const char* reason_text(tracer::StopReason reason, bool launched) {
 
 void print_summary(const RecordVerbOptions& options, const tracer::RecordOutcome& outcome,
                    const store::LoadSummary& loaded, bool replaced) {
-  std::string line = "uscope: " + plural(loaded.events, "event") + ", " + group_digits(loaded.lost) + " lost";
+  const std::string lost = group_digits(loaded.lost) + " lost";
+  std::string line = "uscope: " + plural(loaded.events, "event") + ", " +
+                     paint_for(stderr)(loaded.lost == 0 ? Ink::kPlain : Ink::kBad, lost);
   line += ", " + plural(loaded.processes, "process");
   line += ", " + human_duration(static_cast<double>(outcome.duration_ns)) + " -> " + escape_terminal(options.output);
   if (replaced) line += ", in place of an older file";
@@ -86,7 +89,7 @@ Result<int> show_stall(UniqueFd store, const RecordOutputs& outputs) {
   if (!database) return database.error();
   const auto diagnosis = analyzer::diagnose(*database);
   if (!diagnosis) return diagnosis.error();
-  std::fputs(deadlock_text(*diagnosis, text_width(stderr).columns).c_str(), stderr);
+  std::fputs(deadlock_text(*diagnosis, text_width(stderr)).c_str(), stderr);
   constexpr int kStalled = 1;
   return kStalled;
 }

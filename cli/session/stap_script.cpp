@@ -80,16 +80,6 @@ std::optional<int> wait_for(pid_t pid, int milliseconds) {
   }
 }
 
-// The folder stap/ of this uscope.
-Result<std::string> stap_folder() {
-  if (const char* folder = std::getenv("USCOPE_STAP")) return std::string(folder);
-  std::error_code error;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  for (const auto& folder : {program / "stap", program.parent_path() / "share" / "uscope" / "stap"})
-    if (std::filesystem::exists(folder / "uscope-stap", error)) return folder.string();
-  return Error{"uscope's folder stap/ is not found", "say where it is with USCOPE_STAP, or give a compiled module"};
-}
-
 Result<std::string> read_all(int fd) {
   constexpr std::size_t kMost = 1u << 20;
   std::string all;
@@ -163,6 +153,15 @@ class MarkFolder {
 };
 
 }  // namespace
+
+Result<std::string> stap_folder() {
+  if (const char* folder = std::getenv("USCOPE_STAP")) return std::string(folder);
+  std::error_code error;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  for (const auto& folder : {program / "stap", program.parent_path() / "share" / "uscope" / "stap"})
+    if (std::filesystem::exists(folder / "uscope-stap", error)) return folder.string();
+  return Error{"uscope's folder stap/ is not found", "say where it is with USCOPE_STAP, or give a compiled module"};
+}
 
 Result<std::unique_ptr<StapScript>> StapScript::prepare(const std::string& script) {
   std::error_code error;

@@ -14,6 +14,9 @@
 
 namespace uscope::cli {
 
+// The folder stap/ of this uscope: $USCOPE_STAP, or beside the program, or in PREFIX/share/uscope.
+[[nodiscard]] Result<std::string> stap_folder();
+
 class StapScript {
  public:
   // Compiles FILE.stp with stap/uscope-stap, which may take minutes; FILE.ko is the module of an earlier compilation,

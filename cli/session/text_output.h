@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Text that is made from traces and goes to where -o, or --html, says: docs/cli.md, "Outputs".
+// Files that are made from traces and go to where -o, or --html, says: docs/cli.md, "Outputs".
 #pragma once
 
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "store/db/database.h"
@@ -28,5 +30,14 @@ using TextWriter = std::function<Result<void>(std::FILE* stream)>;
 // the output itself.
 Result<void> write_text_output(const store::OutputPlace& place, const std::vector<const store::Database*>& databases,
                                const TextWriter& write);
+
+// Takes the streams of several files, in the order of their names.
+using FilesWriter = std::function<Result<void>(const std::vector<Stream>& streams)>;
+
+// The same with a new folder, in which the files get their names one after the other when `write` has succeeded. If it
+// has not, there is no folder.
+Result<void> write_folder_output(const std::filesystem::path& folder,
+                                 const std::vector<const store::Database*>& databases,
+                                 const std::vector<std::string>& names, const FilesWriter& write);
 
 }  // namespace uscope::cli

@@ -2,13 +2,13 @@
 #include "cli/terminal/output.h"
 
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <map>
 #include <string>
 
+#include "cli/terminal/pager.h"
 #include "cli/terminal/text_width.h"
 #include "support/text.h"
 
@@ -21,27 +21,31 @@ void Output::write(std::string_view text) {
 
 Result<void> Output::finish() {
   if (error_ == 0 && std::fflush(stream_) != 0) error_ = errno;
+  if (error_ == EPIPE && is_paged()) return {};  // who quits a pager has seen enough
   if (error_ != 0) return errno_error("cannot write the result", error_);
   return {};
 }
 
 void print_error(const Error& error) {
   constexpr std::size_t kIndent = 2;
-  const bool wraps = isatty(STDERR_FILENO) != 0;
+  const TextWidth width = text_width(stderr);
   const auto lines = [&](const std::string& text) {
     const std::string safe = printable(text);  // a command in it can be copied
-    return wraps ? wrapped(safe, text_width(stderr).columns, kIndent) : safe;
+    return width.cuts ? wrapped(safe, width.columns, kIndent) : safe;
   };
-  std::fprintf(stderr, "%s\n", lines("uscope: " + error.what).c_str());
+  constexpr std::string_view kWho = "uscope:";
+  const std::string what = lines(std::string(kWho) + " " + error.what).substr(kWho.size());
+  std::fprintf(stderr, "%s%s\n", width.paint(Ink::kBad, kWho).c_str(), what.c_str());
   if (!error.remedy.empty()) std::fprintf(stderr, "  %s\n", lines(error.remedy).c_str());
 }
 
 TextWidth text_width(std::FILE* stream) {
-  const int fd = fileno(stream);
-  if (fd < 0 || isatty(fd) == 0) return {kPlainWidth, false};
+  const Paint paint = paint_for(stream);
+  const int fd = terminal_behind(stream);
+  if (fd < 0) return {kPlainWidth, false, paint};
   winsize size{};
-  if (ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kPlainWidth;
-  return std::max<std::size_t>(size.ws_col, 80);
+  if (ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return {kPlainWidth, true, paint};
+  return {std::max<std::size_t>(size.ws_col, 80), true, paint};
 }
 
 }  // namespace uscope::cli

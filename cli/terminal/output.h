@@ -21,7 +21,7 @@ class Output {
 
   void write(std::string_view text);
 
-  // Flushes. Returns an error if any output did not reach the stream.
+  // Flushes. Returns an error if any output did not reach the stream, unless the user has quit the pager.
   [[nodiscard]] Result<void> finish();
 
   // Whether output failed because its reader has gone (`| head`).
@@ -38,7 +38,8 @@ void print_error(const Error& error);
 
 constexpr std::size_t kPlainWidth = 110;  // columns, if the output is not a terminal
 
-// Columns of the terminal behind a stream, at least 80; kPlainWidth, and nothing is cut, if it is not a terminal.
+// Columns of the terminal behind a stream, at least 80; kPlainWidth, and nothing is cut, if it is not a terminal. And
+// its colours.
 [[nodiscard]] TextWidth text_width(std::FILE* stream);
 
 }  // namespace uscope::cli

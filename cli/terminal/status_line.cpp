@@ -7,9 +7,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <string_view>
 
+#include "cli/terminal/pager.h"
 #include "cli/terminal/text_width.h"
 #include "support/text.h"
 
@@ -24,8 +23,7 @@ constexpr std::size_t kBar = 30;
 bool can_rewrite(std::FILE* stream) {
   if (stream == nullptr) return false;
   const int fd = fileno(stream);
-  const char* terminal = std::getenv("TERM");
-  return fd >= 0 && isatty(fd) != 0 && terminal && std::string_view(terminal) != "dumb";
+  return fd >= 0 && isatty(fd) != 0 && !is_dumb_terminal();
 }
 
 std::size_t columns(std::FILE* stream) {

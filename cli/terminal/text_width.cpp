@@ -10,21 +10,43 @@ bool continues(char c) {
   return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
 }
 
-// Byte offset of code point number `columns`.
+// The bytes of a text's first column, with the sequences that colour it before it.
+std::size_t first_column(std::string_view text) {
+  std::size_t at = 0;
+  while (const std::size_t sequence = paint_length(text.substr(at))) at += sequence;
+  if (at < text.size()) at++;
+  while (at < text.size() && continues(text[at])) at++;
+  return at;
+}
+
+// Byte offset behind that many columns.
 std::size_t byte_offset(std::string_view text, std::size_t columns) {
   std::size_t at = 0;
-  while (at < text.size() && columns > 0) {
-    at++;
-    while (at < text.size() && continues(text[at])) at++;
-    columns--;
-  }
+  for (; at < text.size() && columns > 0; columns--) at += first_column(text.substr(at));
   return at;
+}
+
+// The sequences that colour a text, without the text.
+std::string only_paint(std::string_view text) {
+  std::string out;
+  for (std::size_t at = text.find('\x1b'); at != std::string_view::npos; at = text.find('\x1b', at + 1))
+    out += text.substr(at, paint_length(text.substr(at)));
+  return out;
 }
 
 }  // namespace
 
 std::size_t display_width(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return !continues(c); }));
+  std::size_t columns = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    if (const std::size_t sequence = text[at] == '\x1b' ? paint_length(text.substr(at)) : 0; sequence != 0) {
+      at += sequence;
+      continue;
+    }
+    if (!continues(text[at])) columns++;
+    at++;
+  }
+  return columns;
 }
 
 std::string shorten(const std::string& text, std::size_t width, Shrink shrink) {
@@ -35,7 +57,9 @@ std::string shorten(const std::string& text, std::size_t width, Shrink shrink) {
   const bool is_path = text.starts_with('/') && text.find(' ') == std::string::npos;
   const std::size_t head = shrink == Shrink::kEnd ? kept : is_path ? 0 : (kept + 1) / 2;
   const std::size_t tail = kept - head;
-  return text.substr(0, byte_offset(text, head)) + "…" + text.substr(byte_offset(text, full - tail));
+  const std::size_t begin = byte_offset(text, head);
+  const std::size_t end = byte_offset(text, full - tail);
+  return text.substr(0, begin) + only_paint(std::string_view(text).substr(begin, end - begin)) + "…" + text.substr(end);
 }
 
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {

@@ -6,24 +6,27 @@
 #include <string>
 #include <string_view>
 
+#include "cli/terminal/paint.h"
+
 namespace uscope::cli {
 
 // The part that a text loses if it is too wide. A path loses its beginning instead of its middle.
 enum class Shrink { kNever, kMiddle, kEnd };
 
-// The columns that a text is laid out for. On a terminal, what is wider is cut or broken. Elsewhere nothing is cut: a
-// long cell of a table moves the rest of its line to the right, and no column is left out.
+// The columns that a text is laid out for, and whether in colour. On a terminal, what is wider is cut or broken.
+// Elsewhere nothing is cut: a long cell of a table moves the rest of its line to the right, and no column is left out.
 struct TextWidth {
   std::size_t columns;
   bool cuts = true;
+  Paint paint;
   // NOLINTNEXTLINE(google-explicit-constructor): a number of columns is a width that cuts
-  constexpr TextWidth(std::size_t of, bool is_cut = true) : columns(of), cuts(is_cut) {}
+  constexpr TextWidth(std::size_t of, bool is_cut = true, Paint with = {}) : columns(of), cuts(is_cut), paint(with) {}
 };
 
-// Columns of a text: code points of UTF-8 (wide characters count as one).
+// Columns of a text: code points of UTF-8 (wide characters count as one), without the sequences that colour it.
 [[nodiscard]] std::size_t display_width(std::string_view text);
 
-// At most `width` columns, with "…" for the part left out.
+// At most `width` columns, with "…" for the part left out. All sequences that colour the text stay.
 [[nodiscard]] std::string shorten(const std::string& text, std::size_t width, Shrink shrink);
 
 // Breaks a text at its spaces into lines of at most `width` columns; the lines behind the first begin with `indent`

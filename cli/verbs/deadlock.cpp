@@ -14,6 +14,7 @@
 #include "cli/session/confined_reader.h"
 #include "cli/session/record_target.h"
 #include "cli/session/text_output.h"
+#include "cli/terminal/pager.h"
 #include "cli/verbs/shared_options.h"
 #include "store/db/database.h"
 #include "store/files/output_file.h"
@@ -36,6 +37,8 @@ void add_deadlock(CommandLine& line) {
       "--format", options->format, "how to print the result: dot is the graph of who waits for whom",
       {{"text", DeadlockFormat::kText}, {"json", DeadlockFormat::kJson}, {"dot", DeadlockFormat::kDot}});
   add_html(*verb, format, options->html, options->force);
+  add_color(*verb);
+  add_no_pager(*verb);
   verb->runs([options] { return run_deadlock(*options); });
 }
 
@@ -50,7 +53,7 @@ int exit_status(const analyzer::Diagnosis& diagnosis) {
 
 Result<int> show_diagnosis(const analyzer::Diagnosis& diagnosis, DeadlockFormat format) {
   Output out(stdout);
-  if (format == DeadlockFormat::kText) out.write(deadlock_text(diagnosis, text_width(stdout).columns));
+  if (format == DeadlockFormat::kText) out.write(deadlock_text(diagnosis, text_width(stdout)));
   if (format == DeadlockFormat::kJson) out.write(deadlock_json(diagnosis));
   if (format == DeadlockFormat::kDot) out.write(deadlock_dot(diagnosis));
   if (auto done = out.finish(); !done) return done.error();
@@ -145,6 +148,7 @@ Result<int> run_deadlock(const DeadlockOptions& options) {
     return diagnose_store(database, options.format);
   };
   if (is_running) return with_attached_trace(running, diagnose, kDeadlockError);
+  const Pager pager;
   auto database = open_confined(options.file);
   if (!database) return database.error();
   return diagnose(*database);

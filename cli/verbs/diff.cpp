@@ -15,6 +15,7 @@
 #include "cli/render/diff_render.h"
 #include "cli/session/confined_reader.h"
 #include "cli/session/text_output.h"
+#include "cli/terminal/pager.h"
 #include "cli/verbs/shared_options.h"
 #include "store/db/database.h"
 #include "store/files/output_file.h"
@@ -107,6 +108,8 @@ void add_diff(CommandLine& line) {
   add_app_module(*verb, options->app_modules);
   Option* format = add_format(*verb, options->format);
   add_html(*verb, format, options->html, options->force);
+  add_color(*verb);
+  add_no_pager(*verb);
   verb->runs([options] { return run_diff(*options); });
 }
 
@@ -147,11 +150,12 @@ Result<int> run_diff(const DiffVerbOptions& options) {
     if (auto done = write_page(options, *parsed); !done) return done.error();
     return 0;
   }
+  const Pager pager;
   if (auto confined = confine_reader(); !confined) return confined.error();
   auto found = analyzer::diff(*parsed);
   if (!found) return found.error();
   Output out(stdout);
-  out.write(options.format == Format::kText ? diff_text(*found, text_width(stdout).columns) : diff_json(*found));
+  out.write(options.format == Format::kText ? diff_text(*found, text_width(stdout)) : diff_json(*found));
   if (auto done = out.finish(); !done) return done.error();
   return 0;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// `uscope doctor`: which backend can run here, and what exactly is missing.
+// `uscope doctor`: which backend can run here, and what exactly is missing; how uscope is installed; traces of other
+// versions.
 #pragma once
 
 #include "cli/options/command_line.h"

@@ -12,6 +12,7 @@
 #include "analyzer/read/event_query.h"
 #include "cli/render/json.h"
 #include "cli/session/confined_reader.h"
+#include "cli/terminal/pager.h"
 #include "cli/verbs/shared_options.h"
 #include "store/db/database.h"
 #include "support/text.h"
@@ -42,8 +43,8 @@ class EventPrinter {
     }
     const bool first = !std::exchange(any_, true);
     if (!json_) {
-      out_.write(event_text(event, times_.text(event.ts_ns)));
-      if (has_stack) out_.write(frames_text(frames ? *frames : std::vector<analyzer::StackFrame>(), event));
+      out_.write(event_text(event, times_.text(event.ts_ns), paint_));
+      if (has_stack) out_.write(frames_text(frames ? *frames : std::vector<analyzer::StackFrame>(), event, paint_));
       return {};
     }
     nlohmann::ordered_json value = event_json(event, times_.moment(event.ts_ns));
@@ -52,6 +53,7 @@ class EventPrinter {
     return {};
   }
 
+  [[nodiscard]] bool has_no_reader() const { return out_.has_no_reader(); }
   // Whether any event was printed.
   [[nodiscard]] bool any() const { return any_; }
 
@@ -65,6 +67,7 @@ class EventPrinter {
   bool any_ = false;
   TimeColumn times_;
   std::optional<analyzer::StackReader> stacks_;
+  Paint paint_ = paint_for(stdout);
   Output& out_;
 };
 
@@ -85,7 +88,7 @@ Result<void> print_events(const EventsOptions& options, const store::Database& d
   Result<void> printed;
   const auto print = [&](const analyzer::EventRow& event) {
     printed = printer.print(event);
-    return static_cast<bool>(printed);
+    return printed && !printer.has_no_reader();
   };
   auto done = options.id ? analyzer::for_event_and_neighbours(database, catalog, analyzer::EventRowId(*options.id),
                                                               options.around, print)
@@ -115,6 +118,8 @@ void add_events(CommandLine& line) {
   add_printing_options(*verb, options);
   add_app_module(*verb, options->app_modules);
   add_format(*verb, options->format);
+  add_color(*verb);
+  add_no_pager(*verb);
   verb->runs([options] { return run_events(*options); });
 }
 
@@ -122,6 +127,7 @@ Result<int> run_events(const EventsOptions& options) {
   auto filter = event_filter(options.events);
   if (!filter) return filter.error();
   filter->limit = options.limit;
+  const Pager pager;
   auto database = open_and_warn(options.file);
   if (!database) return database.error();
   if (auto done = count_app_modules(*database, options.app_modules); !done) return done.error();

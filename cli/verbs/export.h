@@ -7,15 +7,21 @@
 
 #include "cli/options/command_line.h"
 #include "cli/verbs/event_options.h"
-#include "exporters/folded.h"
+#include "exporters/profiles/folded.h"
 
 namespace uscope::cli {
+
+enum class ExportFormat { kFolded, kSpeedscope, kPprof, kPerfetto, kCtf };
 
 struct ExportOptions {
   std::filesystem::path file;
   std::optional<std::filesystem::path> output;  // nullopt: standard output
   bool force = false;                           // also replace an existing file
-  exporters::FoldedOptions folded;              // without the filter
+  ExportFormat format = ExportFormat::kFolded;
+  exporters::FoldedWeight weight = exporters::FoldedWeight::kEvents;
+  bool weight_given = false;
+  exporters::Levels levels;
+  bool levels_given = false;
   EventOptions events;
 };
 

@@ -10,6 +10,7 @@
 #include "analyzer/read/path_filter.h"
 #include "cli/render/files_render.h"
 #include "cli/session/confined_reader.h"
+#include "cli/terminal/pager.h"
 #include "cli/verbs/shared_options.h"
 #include "store/db/database.h"
 #include "support/text.h"
@@ -52,10 +53,13 @@ void add_files(CommandLine& line) {
       ->type_name("N");
   verb->add_flag("--callers", options->query.callers, "also who made the calls: process, call, application function");
   add_format(*verb, options->format);
+  add_color(*verb);
+  add_no_pager(*verb);
   verb->runs([options] { return run_files(*options); });
 }
 
 Result<int> run_files(const FilesOptions& options) {
+  const Pager pager;
   auto database = open_and_warn(options.file);
   if (!database) return database.error();
   auto catalog = analyzer::read_catalog(*database);

@@ -11,6 +11,7 @@
 
 #include "cli/render/list_render.h"
 #include "cli/session/record_probes.h"
+#include "cli/terminal/pager.h"
 #include "cli/verbs/shared_options.h"
 #include "support/nearest.h"
 #include "tracer/host/host.h"
@@ -66,6 +67,7 @@ void add_list(CommandLine& line) {
   take_number(verb->add_option("-p,--pid", options->processes.pids, "look at those of this process"), 1, kMostPid)
       ->type_name("PID");
   add_format(*verb, options->format);
+  add_no_pager(*verb);
   verb->runs([options] { return run_list(*options); });
 }
 
@@ -83,6 +85,7 @@ Result<int> run_list(const ListOptions& options) {
   if (!of_application && !options.processes.apps.empty())
     return Error{fmt::format("no process is called '{}'", options.processes.apps.front()),
                  "start it, or give the file of its program"};
+  const Pager pager;
   const auto answers = tracer::search_targets(*targets, search);
   if (!answers) return answers.error();
   Output out(stdout);

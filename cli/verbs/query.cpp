@@ -18,6 +18,8 @@
 #include "cli/session/question_probes.h"
 #include "cli/session/ready_questions.h"
 #include "cli/terminal/output.h"
+#include "cli/terminal/pager.h"
+#include "cli/terminal/paint.h"
 #include "cli/verbs/shared_options.h"
 #include "query/plan/plan.h"
 #include "query/sql/lexer.h"
@@ -144,6 +146,9 @@ void print_plan(const query::Plan& plan) {
   section("by SQLite:", plan.left);
   std::printf("taken with each event: %s%s\n", plan.needs.stack ? "its stack" : "no stack",
               plan.needs.time ? ", its times" : "");
+  if (plan.way == query::Way::kSums)
+    std::printf("memory for the sums: %s for each CPU\n",
+                human_bytes(2 * std::uint64_t{USC_QUERY_ROWS} * sizeof(usc_query_row)).c_str());
   const auto has_any = [](const auto& calls) {
     return std::any_of(calls.begin(), calls.end(), [](std::uint64_t word) { return word != 0; });
   };
@@ -161,7 +166,8 @@ bool is_listing(const query::Plan& plan) {
   });
 }
 
-Result<int> ask_file(const std::string& file, const query::Plan& plan, const AnswerStyle& style) {
+Result<int> ask_file(const std::string& file, const query::Plan& plan, AnswerStyle style) {
+  const Pager pager;
   auto database = open_and_warn(file);
   if (!database) return database.error();
   if (auto done = query::add_functions(database->handle()); !done) return done.error();
@@ -179,6 +185,7 @@ Result<int> ask_file(const std::string& file, const query::Plan& plan, const Ans
   head.until_ns = head.from_ns + facts->integer(1);
   head.utc_offset_ns = facts->integer(2);
   head.events = static_cast<std::uint64_t>(facts->integer(3));
+  style.paint = paint_for(stdout);
   Output out(stdout);
   AnswerPrinter printer(style, [&out](std::string_view text) { out.write(text); });
   if (auto done = answer_on(database->handle(), plan.text, head, printer); !done) return done.error();
@@ -221,6 +228,8 @@ void add_query(CommandLine& line) {
   verb->add_option("--app-module", options->record.app_modules,
                    "modules that also count as the application (a server's plug-ins)")
       ->type_name("GLOB");
+  add_color(*verb);
+  add_no_pager(*verb);
   verb->add_flag("--list", options->list, "print the ready questions, each to be asked as @NAME");
   verb->add_flag("--explain", options->explain,
                  "print what is done at each event and what SQLite does, and ask nothing");

@@ -13,6 +13,7 @@
 #include "cli/render/raw_render.h"
 #include "cli/session/confined_reader.h"
 #include "cli/terminal/output.h"
+#include "cli/terminal/pager.h"
 #include "cli/verbs/shared_options.h"
 #include "support/private_file.h"
 #include "trace/raw_reader.h"
@@ -69,7 +70,7 @@ class RawPrinter {
     std::uint64_t records = 0;
     std::uint64_t shown = 0;
     trace::RawRecord record;
-    while (!options_.most || shown < *options_.most) {
+    while (!out_.has_no_reader() && (!options_.most || shown < *options_.most)) {
       auto more = reader_.next(record);
       if (!more) return more.error();
       if (!*more) break;
@@ -107,10 +108,12 @@ void add_raw(CommandLine& line) {
   take_number(verb->add_option("-n,--limit", options->most, "stop after this many records"), 0, kMostNumber)
       ->type_name("N");
   verb->add_flag("--json", options->json, "print a JSON object a line");
+  add_no_pager(*verb);
   verb->runs([options] { return run_raw(*options); });
 }
 
 Result<int> run_raw(const RawOptions& options) {
+  const Pager pager;
   auto reader = options.file == "-" ? open_input() : trace::RawReader::open(options.file);
   if (!reader) return reader.error();
   if (auto confined = confine_reader(); !confined) return confined.error();

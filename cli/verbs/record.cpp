@@ -95,6 +95,7 @@ void add_record(CommandLine& line) {
                    "load a SystemTap script beside the kernel module: FILE.stp, or the FILE.ko of uscope-stap -p4")
       ->type_name("FILE");
   add_debuginfod(*verb, options->debuginfod);
+  add_color(*verb);
   add_target(*verb, *options);
   verb->runs(
       [options] {

@@ -13,6 +13,7 @@
 #include "cli/render/report_render.h"
 #include "cli/session/confined_reader.h"
 #include "cli/session/text_output.h"
+#include "cli/terminal/pager.h"
 #include "cli/verbs/shared_options.h"
 #include "store/db/database.h"
 #include "store/files/output_file.h"
@@ -54,6 +55,8 @@ void add_report(CommandLine& line) {
   add_app_module(*verb, options->app_modules);
   Option* format = add_format(*verb, options->format);
   add_html(*verb, format, options->html, options->force);
+  add_color(*verb);
+  add_no_pager(*verb);
   verb->runs([options] { return run_report(*options); });
 }
 
@@ -62,6 +65,7 @@ Result<int> run_report(const ReportOptions& options) {
     if (auto done = write_page(options); !done) return done.error();
     return 0;
   }
+  const Pager pager;
   auto database = open_confined(options.file);
   if (!database) return database.error();
   if (auto done = count_app_modules(*database, options.app_modules); !done) return done.error();

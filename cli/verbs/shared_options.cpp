@@ -11,13 +11,26 @@
 
 #include "analyzer/read/app_modules.h"
 #include "analyzer/read/process_filter.h"
+#include "cli/terminal/terminal_choice.h"
 #include "cli/terminal/text_width.h"
 #include "support/text.h"
 
 namespace uscope::cli {
+
 Option* add_format(Verb& verb, Format& format) {
   return verb.add_choice("--format", format, "how to print the result",
                          {{"text", Format::kText}, {"json", Format::kJson}});
+}
+
+void add_color(Verb& verb) {
+  verb.add_choice("--color", terminal_choice().colours,
+                  "when to colour: auto is on a terminal, unless NO_COLOR is set or TERM is dumb",
+                  {{"auto", ColoursWhen::kAuto}, {"always", ColoursWhen::kAlways}, {"never", ColoursWhen::kNever}});
+}
+
+void add_no_pager(Verb& verb) {
+  verb.add_flag("--no-pager", terminal_choice().no_pager,
+                "print on a terminal at once, not by the pager: USCOPE_PAGER, PAGER, or less");
 }
 
 Option* take_number(Option* option, std::uint64_t least, std::uint64_t most) {
@@ -97,7 +110,8 @@ void add_debuginfod(Verb& verb, DebuginfodChoice& choice) {
   Option* servers =
       verb.add_flag("--debuginfod", choice.servers,
                     "ask debuginfod servers for debug files that are not on this machine: those of its value, which "
-                    "stands behind =, or those of DEBUGINFOD_URLS");
+                    "stands behind =, or those of DEBUGINFOD_URLS")
+          ->type_name("URLS");
   verb.add_option("--debuginfod-timeout", choice.timeout, "how long to wait for one debug file")
       ->type_name("T")
       ->needs(servers)

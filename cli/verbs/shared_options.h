@@ -21,6 +21,11 @@ namespace uscope::cli {
 // Declares `--format text|json`.
 Option* add_format(Verb& verb, Format& format);
 
+// Declares `--color auto|always|never`, which paint_for() keeps to.
+void add_color(Verb& verb);
+// Declares `--no-pager`, which a Pager keeps to.
+void add_no_pager(Verb& verb);
+
 // The largest number that an option takes for which there is no other bound.
 constexpr std::uint64_t kMostNumber = std::numeric_limits<std::int64_t>::max();
 

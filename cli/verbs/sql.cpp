@@ -9,6 +9,7 @@
 #include "cli/render/json.h"
 #include "cli/render/sql_rows.h"
 #include "cli/session/confined_reader.h"
+#include "cli/terminal/pager.h"
 #include "cli/verbs/shared_options.h"
 #include "query/plan/plan.h"
 #include "store/db/database.h"
@@ -42,8 +43,9 @@ Result<std::string> take_statement(sqlite3* database, std::string& sql) {
 
 Result<void> print_text(store::Statement& statement, bool first, Output& out) {
   if (!first) out.write("\n");
-  TextRows rows(statement, [&out](std::string_view text) { out.write(text); });
-  while (true) {
+  TextRows rows(
+      statement, [&out](std::string_view text) { out.write(text); }, paint_for(stdout));
+  while (!out.has_no_reader()) {
     auto more = statement.step();
     if (!more) return more.error();
     if (!*more) break;
@@ -58,7 +60,7 @@ Result<void> print_json(store::Statement& statement, bool first, Output& out) {
   for (int i = 0; i < statement.columns(); i++) columns.push_back(to_utf8(statement.column_name(i)));
   out.write(std::string(first ? "" : ",") + "\n{\"columns\":" + dump(columns, false) + ",\"rows\":[");
   bool any = false;
-  while (true) {
+  while (!out.has_no_reader()) {
     auto more = statement.step();
     if (!more) return more.error();
     if (!*more) break;
@@ -79,10 +81,13 @@ void add_sql(CommandLine& line) {
   verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
   verb->add_option("SQL", options->sql, "SELECT statements, separated by ;")->required();
   add_format(*verb, options->format);
+  add_color(*verb);
+  add_no_pager(*verb);
   verb->runs([options] { return run_sql(*options); });
 }
 
 Result<int> run_sql(const SqlOptions& options) {
+  const Pager pager;
   auto database = open_and_warn(options.file);
   if (!database) return database.error();
   if (auto done = query::add_functions(database->handle()); !done) return done.error();

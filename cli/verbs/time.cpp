@@ -9,6 +9,7 @@
 #include "cli/render/json.h"
 #include "cli/render/time_render.h"
 #include "cli/session/confined_reader.h"
+#include "cli/terminal/pager.h"
 #include "cli/verbs/shared_options.h"
 #include "store/db/database.h"
 
@@ -32,10 +33,13 @@ void add_time(CommandLine& line) {
       ->type_name("N");
   add_app_module(*verb, options->app_modules);
   add_format(*verb, options->format);
+  add_color(*verb);
+  add_no_pager(*verb);
   verb->runs([options] { return run_time(*options); });
 }
 
 Result<int> run_time(const TimeOptions& options) {
+  const Pager pager;
   auto database = open_and_warn(options.file);
   if (!database) return database.error();
   if (auto done = count_app_modules(*database, options.app_modules); !done) return done.error();

@@ -233,6 +233,7 @@ void add_top(CommandLine& line) {
                    "modules that also count as the application (a server's plug-ins)")
       ->type_name("GLOB");
   add_format(*verb, options->format);
+  add_color(*verb);
   verb->runs([options] { return run_top(*options); });
 }
 

@@ -6,6 +6,7 @@
 
 #include "cli/render/tree_render.h"
 #include "cli/session/confined_reader.h"
+#include "cli/terminal/pager.h"
 #include "cli/verbs/shared_options.h"
 #include "store/db/database.h"
 
@@ -18,10 +19,13 @@ void add_tree(CommandLine& line) {
   verb->add_flag("--images", options->images,
                  "print a line for each program that a process executed, with its arguments");
   add_format(*verb, options->format);
+  add_color(*verb);
+  add_no_pager(*verb);
   verb->runs([options] { return run_tree(*options); });
 }
 
 Result<int> run_tree(const TreeOptions& options) {
+  const Pager pager;
   auto database = open_and_warn(options.file);
   if (!database) return database.error();
   auto tree = analyzer::build_tree(*database);

@@ -24,7 +24,7 @@
 #include "uscope/records/trace.h"
 #include "uscope/records/wait.h"
 
-#define USC_RECORD_ABI 6	/* moves with every change of a layout in records/ */
+#define USC_RECORD_ABI 7	/* moves with every change of a layout in records/ */
 #define USC_RECORD_ABI_OLDEST 4 /* what readers still read: ADR 1 says what differs */
 
 #endif

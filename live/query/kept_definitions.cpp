@@ -71,7 +71,8 @@ bool KeptDefinitions::take(const usc_record& record) {
     }
     case USC_RECORD_KIND: {
       const auto& kind = trace::record_as<usc_kind>(record);
-      kinds_.try_emplace({kind.source, kind.kind}, bytes_of(record));
+      if (!kinds_.try_emplace({kind.source, kind.kind}, bytes_of(record)).second)
+        result_types_.try_emplace({kind.source, kind.kind}, bytes_of(record));
       return true;
     }
     case USC_RECORD_KERNEL_PLACE:
@@ -111,6 +112,7 @@ Result<void> KeptDefinitions::write(IntervalTrace& to, const std::unordered_set<
   }
   if (auto done = all(jit_names_); !done) return done;
   if (auto done = all(kinds_); !done) return done;
+  if (auto done = all(result_types_); !done) return done;
   return all(places_);
 }
 

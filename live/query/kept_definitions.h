@@ -73,6 +73,7 @@ class KeptDefinitions {
   std::map<std::pair<trace::MmId, std::uint64_t>, Bytes> jit_names_;
   std::unordered_map<trace::StackId, Bytes> stacks_;
   std::map<std::pair<std::uint8_t, std::uint32_t>, Bytes> kinds_;
+  std::map<std::pair<std::uint8_t, std::uint32_t>, Bytes> result_types_;  // what is told of a kind the second time
   std::map<trace::PlaceId, Bytes> places_;
 };
 

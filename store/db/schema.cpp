@@ -47,6 +47,7 @@ CREATE TABLE kind(
 CREATE TABLE kind_argument(
   kind_id INTEGER NOT NULL REFERENCES kind(id), arg INTEGER NOT NULL, name TEXT NOT NULL, type TEXT NOT NULL,
   PRIMARY KEY (kind_id, arg)) WITHOUT ROWID;
+CREATE TABLE kind_result(kind_id INTEGER PRIMARY KEY REFERENCES kind(id), type TEXT NOT NULL);
 CREATE TABLE event(
   id INTEGER PRIMARY KEY, ts_ns INTEGER NOT NULL, dur_ns INTEGER, how TEXT NOT NULL,
   thread_id INTEGER NOT NULL REFERENCES thread(id), image_id INTEGER REFERENCES image(id),
@@ -139,7 +140,8 @@ CREATE TABLE thread_look(
   timed INTEGER, caught INTEGER);
 CREATE TABLE waited_descriptor(
   thread_id INTEGER NOT NULL REFERENCES thread(id), fd INTEGER NOT NULL, via_fd INTEGER,
-  wants TEXT NOT NULL CHECK (wants IN ('read', 'write', 'read or write', 'lock', 'connect', 'accept', 'other')));
+  wants TEXT NOT NULL CHECK (wants IN ('read', 'write', 'read or write', 'lock', 'connect', 'accept', 'other')),
+  bytes INTEGER);
 CREATE TABLE waited_process(
   thread_id INTEGER NOT NULL REFERENCES thread(id), pid INTEGER, pgid INTEGER,
   what TEXT NOT NULL CHECK (what IN ('child', 'vfork', 'pidfd')));

@@ -56,6 +56,9 @@ Result<void> EventWriter::prepare() {
   auto arguments = database_.rows("kind_argument", 4);
   if (!arguments) return arguments.error();
   argument_rows_ = std::move(*arguments);
+  auto results = database_.rows("kind_result", 2);
+  if (!results) return results.error();
+  result_rows_ = std::move(*results);
   auto verifies = database_.rows("verify", 5);
   if (!verifies) return verifies.error();
   verify_rows_ = std::move(*verifies);
@@ -260,7 +263,7 @@ Result<KindRowId> EventWriter::kind_of(const usc_event& event) {
   }
   auto id = add_kind(kind_name(event), event.source, abi, event.kind);
   if (!id) return id;
-  if (auto done = write_arguments(*id, event); !done) return done.error();
+  if (auto done = write_types(*id, event); !done) return done.error();
   probe_kinds_ += of_probe;
   kinds_.emplace(key, *id);
   return id;
@@ -297,7 +300,7 @@ Result<KindRowId> EventWriter::add_kind(std::string_view name, std::uint8_t sour
   return id;
 }
 
-Result<void> EventWriter::write_arguments(KindRowId kind, const usc_event& event) {
+Result<void> EventWriter::write_types(KindRowId kind, const usc_event& event) {
   const trace::KindText* const told = definitions_.kinds.find(event.source, event.kind);
   if (told == nullptr) return {};
   for (std::size_t i = 0; i < told->arguments.size(); i++) {
@@ -306,7 +309,8 @@ Result<void> EventWriter::write_arguments(KindRowId kind, const usc_event& event
         !done)
       return done;
   }
-  return {};
+  if (told->result_type.empty()) return {};
+  return result_rows_->add(kind, std::string_view(told->result_type));
 }
 
 EventWriter::Task& EventWriter::task_of(trace::TaskId serial) {

@@ -115,7 +115,7 @@ class EventWriter {
   Result<KindRowId> kind_of(const usc_event& event);
   Result<KindRowId> other_kind(std::uint8_t source);
   Result<KindRowId> add_kind(std::string_view name, std::uint8_t source, std::string_view abi, std::int64_t number);
-  Result<void> write_arguments(KindRowId kind, const usc_event& event);
+  Result<void> write_types(KindRowId kind, const usc_event& event);
   Task& task_of(trace::TaskId serial);
   trace::ImageId image_of(const usc_event& event, const Task& task) const;
   void lose(std::uint32_t cause, trace::ProcessId process, std::uint64_t time);
@@ -130,6 +130,7 @@ class EventWriter {
   std::unique_ptr<TableRows> event_rows_;
   std::unique_ptr<TableRows> kind_rows_;
   std::unique_ptr<TableRows> argument_rows_;
+  std::unique_ptr<TableRows> result_rows_;
   std::unique_ptr<TableRows> verify_rows_;
   StringWriter strings_;
   SetWriter sets_;

@@ -37,7 +37,7 @@ std::optional<std::string> text_if(const Row& text) {
 Result<void> LookWriter::prepare() {
   const std::array<std::pair<std::unique_ptr<TableRows>*, std::pair<std::string_view, std::size_t>>, 7> tables{{
       {&threads_, {"thread_look", 16}},
-      {&descriptors_, {"waited_descriptor", 4}},
+      {&descriptors_, {"waited_descriptor", 5}},
       {&processes_, {"waited_process", 4}},
       {&resources_, {"resource", 16}},
       {&locks_, {"held_lock", 11}},
@@ -107,7 +107,7 @@ Result<void> LookWriter::write_waits() {
     if (waited.what == USC_WAITED_DESCRIPTOR) {
       done = descriptors_->add(waited.head.task, waited.fd,
                                waited.via_fd == USC_WAITED_NO_FD ? std::nullopt : Number(std::int64_t{waited.via_fd}),
-                               LastingText{wants_name(waited.wants)});
+                               LastingText{wants_name(waited.wants)}, number_if(waited.pid != 0, waited.pid));
     } else {
       const std::string_view what = waited.what == USC_WAITED_CHILD   ? "child"
                                     : waited.what == USC_WAITED_VFORK ? "vfork"

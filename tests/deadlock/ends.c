@@ -7,8 +7,10 @@
 #include <mqueue.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 
@@ -220,6 +222,39 @@ static void queue(void) {
   mq_receive(queue, message, sizeof(message), 0);
 }
 
+/* After a SIGSTOP and a SIGCONT, poll goes on as restart_syscall. */
+static void stops_its_parent(void) {
+  usleep(300000);
+  kill(getppid(), SIGSTOP);
+  usleep(100000);
+  kill(getppid(), SIGCONT);
+}
+static void poll_continued(void) {
+  make(first);
+  FORK(stops_its_parent);
+  struct pollfd set[] = {{first[0], POLLIN, 0}};
+  say("main", first[0]);
+  poll(set, 1, -1);
+}
+
+/* Its stack lies where those of 32-bit programs do. */
+static void* low_reader(void* unused) {
+  say("low_reader", first[0]);
+  reads(first[0]);
+  return unused;
+}
+static void low_stack(void) {
+  const size_t bytes = 1 << 20;
+  void* stack = mmap(0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+  pthread_attr_t attributes;
+  pthread_t thread;
+  CHECK(stack != MAP_FAILED && !pthread_attr_init(&attributes) && !pthread_attr_setstack(&attributes, stack, bytes));
+  make(first);
+  CHECK(!pthread_create(&thread, &attributes, low_reader, 0));
+  say("main", -1);
+  joins(thread);
+}
+
 /* The listener's queue is full, and who should accept waits for the one that connects. */
 static struct sockaddr_un socket_name;
 static void caller(void) {
@@ -256,6 +291,8 @@ static const struct scenario scenarios[] = {
     {"event", event},
     {"queue", queue},
     {"connect_full", connect_full},
+    {"poll_continued", poll_continued},
+    {"low_stack", low_stack},
 };
 
 int main(int argc, char** argv) {

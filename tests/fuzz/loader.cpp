@@ -17,7 +17,7 @@
 #include "cli/render/report_render.h"
 #include "cli/render/tree_render.h"
 #include "cli/render/units.h"
-#include "exporters/folded.h"
+#include "exporters/profiles/folded.h"
 #include "fuzz.h"
 #include "store/db/database.h"
 #include "store/loader.h"

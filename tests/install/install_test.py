@@ -55,7 +55,7 @@ class Install(unittest.TestCase):
         self.assertEqual(os.listdir(os.path.join(self.prefix, "bin")), ["uscope"])
         share = os.path.join(self.prefix, "share")
         for folder, name in (("uscope", "stap/uscope-stap"), ("uscope", "stap/tapset/uscope.stp"), ("doc/uscope", "README.md"),
-                             ("doc/uscope", "docs/cli.md")):
+                             ("doc/uscope", "docs/cli.md"), ("man/man1", "uscope.1"), ("man/man1", "uscope-record.1")):
             self.assertTrue(os.path.isfile(os.path.join(share, folder, name)), name)
         self.assertTrue(os.access(os.path.join(share, "uscope/stap/uscope-stap"), os.X_OK))
 

@@ -89,8 +89,11 @@ ALLOWED = {
     "live/query": (
         "include/uscope query/plan query/sql store store/db store/files support support/process support/sandbox symbolizer/names "
         "trace"),
-    "exporters": "analyzer/read store/db support",
-    "cli": "cli/options cli/terminal cli/verbs",
+    "exporters": "analyzer/read store/db support trace",
+    "exporters/profiles": "analyzer/read exporters store/db support",
+    "exporters/timelines": "analyzer/read exporters store/db support trace",
+    "cli": "cli/options cli/terminal cli/verbs support/process",
+    "cli/manual": "cli/options cli/verbs",
     "cli/options": "cli/terminal support",
     "cli/pages": "analyzer/deadlock analyzer/diff analyzer/picture analyzer/read analyzer/summary cli/render store/db support",
     "cli/render": (
@@ -103,7 +106,7 @@ ALLOWED = {
     "cli/terminal": "support",
     "cli/verbs": (
         "analyzer/deadlock analyzer/diff analyzer/files analyzer/read analyzer/summary analyzer/time cli/pages cli/render cli/session "
-        "cli/options cli/terminal exporters "
+        "cli/options cli/terminal exporters/profiles exporters/timelines "
         "include/uscope/lists query/plan query/sql store store/db store/files support syscalls trace tracer/host tracer/preflight "
         "tracer/recorder tracer/targets"),
 }

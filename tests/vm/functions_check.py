@@ -138,6 +138,21 @@ class Functions(unittest.TestCase):
         stacks = {folded.split(";")[-1] for folded, in database.execute("SELECT DISTINCT folded FROM v_event WHERE kind = 'vfs_read'")}
         self.assertEqual(stacks, {"vfs_read_[k]"})
 
+    def test_results_have_types(self):
+        database = self.database("results")
+        types = dict(database.execute("SELECT name, type FROM kind JOIN kind_result ON kind_id = id WHERE class = 'kfunction'"))
+        self.assertEqual(types, {"do_filp_open": "struct file *", "vfs_read": "ssize_t"})
+        lines = text("results.events").splitlines()
+        self.assertTrue(any(re.search(r"do_filp_open\(.* = -2 ENOENT <", line) for line in lines), lines[:9])
+        self.assertTrue(any(re.search(r"do_filp_open\(.* = 0xffff[0-9a-f]{12} <", line) for line in lines), lines[:9])
+        self.assertTrue(any(re.search(r"vfs_read\(.* = 28672 <", line) for line in lines), lines[-9:])
+
+    def test_functions_of_interrupts(self):
+        """Of the interrupts that come while the programs work on another hit, it is only known that there were some."""
+        database = self.database_with_losses("interrupts")
+        self.assertEqual(database.execute("SELECT cause FROM loss WHERE cause NOT IN ('probe_missed') GROUP BY cause").fetchall(), [])
+        self.assertGreater(database.execute("SELECT count(*) FROM event").fetchone()[0], 0)
+
     def answer(self, name):
         """The rows of the one answer to a live question, of which nothing is missing."""
         self.assertEqual(text(f"{name}.status"), "0", text(f"{name}.err"))

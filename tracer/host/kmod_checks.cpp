@@ -7,6 +7,7 @@
 
 #include "support/text.h"
 #include "tracer/host/host.h"
+#include "tracer/host/kernel_module.h"
 
 namespace uscope::tracer {
 namespace {
@@ -17,17 +18,6 @@ constexpr const char* kSecureBoot = "/sys/firmware/efi/efivars/SecureBoot-8be4df
 
 bool is_loaded(const Host& host) {
   return exists(host, "/sys/module/uscope");
-}
-
-// The path at which modprobe would find it; "" = nowhere.
-std::string installed_module(const Host& host) {
-  std::ifstream file(host.root + "/lib/modules/" + host.release + "/modules.dep");
-  std::string line;
-  while (std::getline(file, line)) {
-    std::string path = line.substr(0, line.find(':'));
-    if (base_name(path).starts_with("uscope.ko")) return path;
-  }
-  return "";
 }
 
 Check check_modules_allowed(const Host& host) {
@@ -89,6 +79,17 @@ Check check_loaded(const Host& host) {
 }
 
 }  // namespace
+
+std::string installed_module(const Host& host) {
+  const std::string folder = "/lib/modules/" + host.release;
+  std::ifstream file(host.root + folder + "/modules.dep");
+  std::string line;
+  while (std::getline(file, line)) {
+    const std::string path = line.substr(0, line.find(':'));  // absolute, or below the folder
+    if (base_name(path).starts_with("uscope.ko")) return joined_path(folder, path);
+  }
+  return "";
+}
 
 std::vector<Check> kmod_checks(const Host& host) {
   std::vector<Check> checks = {check_kernel(host), check_modules_allowed(host)};

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "trace/hit.h"
+
 namespace uscope::tracer {
 namespace {
 
@@ -58,6 +60,9 @@ Result<void> write_kinds(trace::RecordSink& sink, const ProbePlan& plan, std::ui
     std::vector<NameAndType> arguments;
     for (const ProbeArgument& argument : probe.arguments) arguments.emplace_back(argument.name, argument.type);
     if (auto done = write(probe.source, probe.kind, probe.name, arguments); !done) return done;
+    if (!probe.with_return || probe.result_type.empty()) continue;
+    if (auto done = write(probe.source, probe.kind, probe.name, {{trace::kResultName, probe.result_type}}); !done)
+      return done;
   }
   return {};
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Tells a trace what the kinds of a plan's events are called, and their arguments (usc_kind).
+// Tells a trace what the kinds of a plan's events are called, and the types of their arguments and results
+// (usc_kind).
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 
 namespace uscope::tracer {
 
-// `told` gets each kind, too.
+// `told` gets each record, too.
 [[nodiscard]] Result<void> write_kinds(trace::RecordSink& sink, const ProbePlan& plan, std::uint64_t now_ns,
                                        const std::function<void(const usc_kind&)>& told = {});
 

@@ -17,6 +17,7 @@
 #include "support/clock.h"
 #include "support/end_signals.h"
 #include "support/process/child_process.h"
+#include "support/process/inherited.h"
 #include "support/unique_fd.h"
 #include "symbolizer/reader/reader_processes.h"
 #include "trace/raw_writer.h"
@@ -238,6 +239,8 @@ Result<void> Recording::prepare() {
       return command.error();
     }
     command_.emplace(std::move(*command));
+    close_inherited_descriptors();
+    let_go_of_standard_input();
   }
   // The processes that read other users' files are forked before anything is open that they must not have.
   symbolizer::ReaderOptions reading;

@@ -5,9 +5,15 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
+#include <sys/sem.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <array>
+#include <climits>
+#include <cstring>
 #include <sstream>
 
 namespace uscope::tracer {
@@ -97,6 +103,124 @@ void add_waitid(CallWaits& waits, const CallFound& call) {
   }
 }
 
+// A 64-bit program may have its stack anywhere, and may make 32-bit calls: the instruction tells. Those of the 32-bit
+// vDSO return behind its `int $0x80`, too.
+std::uint8_t abi_of_instruction(const CallFound& call, const ReadMemory& read) {
+  constexpr std::array<std::uint8_t, 2> kSyscall{0x0f, 0x05};
+  constexpr std::array<std::uint8_t, 2> kInt80{0xcd, 0x80};
+  constexpr std::uint64_t kLow = 0xffffffff;
+  std::array<std::uint8_t, 2> code{};
+  if (call.pc > code.size() && read(call.pc - code.size(), static_cast<void*>(code.data()), code.size())) {
+    if (code == kSyscall) return USC_ABI_X86_64;
+    if (code == kInt80) return USC_ABI_I386;
+  }
+  return call.stack_pointer <= kLow ? USC_ABI_I386 : USC_ABI_X86_64;
+}
+
+// Of the calls that go on by restart_syscall, only poll waits for descriptors; the others sleep, or wait for a futex.
+bool continues_poll(const std::string& wchan) {
+  return wchan.find("poll") != std::string::npos;
+}
+
+// MAX_RW_COUNT: no call moves more.
+constexpr std::uint64_t kMostBytes = 0x7ffff000;
+
+std::optional<std::uint64_t> vector_bytes(std::uint64_t at, std::uint64_t count, const ReadMemory& read) {
+  constexpr std::uint64_t kMostBuffers = 1024;  // UIO_MAXIOV
+  if (count > kMostBuffers) return std::nullopt;
+  std::vector<iovec> buffers(count);
+  if (count != 0 && !read(at, static_cast<void*>(buffers.data()), count * sizeof(iovec))) return std::nullopt;
+  std::uint64_t bytes = 0;
+  for (const iovec& buffer : buffers)
+    bytes = std::min(bytes + std::min<std::uint64_t>(buffer.iov_len, kMostBytes), kMostBytes);
+  return bytes;
+}
+
+// Of `count` messages, whose heads are so far apart.
+std::optional<std::uint64_t> message_bytes(std::uint64_t at, std::uint64_t count, std::size_t apart,
+                                           const ReadMemory& read) {
+  constexpr std::uint64_t kMostMessages = 1024;
+  std::uint64_t bytes = 0;
+  for (std::uint64_t i = 0; i < count; i++) {
+    msghdr head{};
+    if (i == kMostMessages || !read(at + i * apart, static_cast<void*>(&head), sizeof(head))) return std::nullopt;
+    const auto more = vector_bytes(reinterpret_cast<std::uint64_t>(head.msg_iov), head.msg_iovlen, read);
+    if (!more) return std::nullopt;
+    bytes = std::min(bytes + *more, kMostBytes);
+  }
+  return bytes;
+}
+
+std::optional<std::uint64_t> bytes_of(const CallFound& call, const ReadMemory& read) {
+  const std::uint64_t* const a = call.args;
+  switch (call.nr) {
+    case __NR_read:
+    case __NR_pread64:
+    case __NR_recvfrom:
+    case __NR_write:
+    case __NR_pwrite64:
+    case __NR_sendto:
+    case __NR_tee:
+    case __NR_mq_timedsend:
+    case __NR_mq_timedreceive:
+    case __NR_msgsnd:
+    case __NR_msgrcv:
+      return std::min(a[2], kMostBytes);
+    case __NR_sendfile:
+      return std::min(a[3], kMostBytes);
+    case __NR_splice:
+      return std::min(a[4], kMostBytes);
+    case __NR_readv:
+    case __NR_preadv:
+    case __NR_preadv2:
+    case __NR_writev:
+    case __NR_pwritev:
+    case __NR_pwritev2:
+      return vector_bytes(a[1], a[2], read);
+    case __NR_recvmsg:
+    case __NR_sendmsg:
+      return message_bytes(a[1], 1, sizeof(msghdr), read);
+    case __NR_recvmmsg:
+    case __NR_sendmmsg:
+      return message_bytes(a[1], static_cast<std::uint32_t>(a[2]), sizeof(mmsghdr), read);
+    default:
+      return std::nullopt;
+  }
+}
+
+// Up to the end of each page: what lies behind the text may not be there.
+std::optional<std::string> text_at(std::uint64_t at, const ReadMemory& read) {
+  constexpr std::size_t kPage = 4096;
+  std::string text;
+  while (text.size() < PATH_MAX) {
+    std::array<char, kPage> page{};
+    const std::size_t bytes = kPage - at % kPage;
+    if (!read(at, static_cast<void*>(page.data()), bytes)) return std::nullopt;
+    const std::size_t length = strnlen(page.data(), bytes);
+    text.append(page.data(), length);
+    if (length < bytes) return text;
+    at += bytes;
+  }
+  return std::nullopt;
+}
+
+void add_open(CallWaits& waits, int folder, std::uint64_t path, std::uint64_t flags, const ReadMemory& read) {
+  const auto text = text_at(path, read);
+  if (!text || text->empty()) return;
+  const std::uint64_t access = flags & O_ACCMODE;
+  waits.timed = USC_TIMED_NEVER;
+  waits.path = OpenedPath{*text, folder, access != O_WRONLY, access != O_RDONLY};
+}
+
+void add_semaphores(CallWaits& waits, const CallFound& call, const ReadMemory& read) {
+  constexpr std::uint64_t kMostChanges = 500;  // SEMOPM
+  waits.semaphores = int_of(call.args[0]);
+  std::vector<sembuf> changes(std::min(call.args[2], kMostChanges));
+  if (changes.empty()) return;
+  if (!read(call.args[1], static_cast<void*>(changes.data()), changes.size() * sizeof(sembuf))) return;
+  for (const sembuf& change : changes) waits.changes.push_back({change.sem_num, change.sem_op});
+}
+
 void add_vfork(CallWaits& waits) {
   waits.things.push_back({.what = USC_WAITED_VFORK});
   waits.is_followed = true;
@@ -105,7 +229,7 @@ void add_vfork(CallWaits& waits) {
 
 }  // namespace
 
-std::optional<CallFound> parse_call(const std::string& line) {
+std::optional<CallFound> parse_call(const std::string& line, const std::string& wchan, const ReadMemory& read) {
   std::istringstream in(line);
   std::int64_t number = 0;
   if (!(in >> number) || number < 0) return std::nullopt;
@@ -113,14 +237,11 @@ std::optional<CallFound> parse_call(const std::string& line) {
   call.nr = static_cast<std::uint32_t>(number);
   in >> std::hex;
   for (std::uint64_t& argument : call.args) in >> argument;
-  std::uint64_t stack_pointer = 0;
-  if (!(in >> stack_pointer)) return std::nullopt;
+  if (!(in >> call.stack_pointer)) return std::nullopt;
+  in >> call.pc;
   constexpr std::uint32_t kX32 = 0x40000000;
-  constexpr std::uint64_t kLow = 0xffffffff;
-  if ((call.nr & kX32) != 0)
-    call.abi = USC_ABI_X32;
-  else if (stack_pointer <= kLow)
-    call.abi = USC_ABI_I386;
+  call.abi = (call.nr & kX32) != 0 ? static_cast<std::uint8_t>(USC_ABI_X32) : abi_of_instruction(call, read);
+  if (call.abi == USC_ABI_X86_64 && call.nr == __NR_restart_syscall && continues_poll(wchan)) call.nr = __NR_poll;
   return call;
 }
 
@@ -128,6 +249,7 @@ CallWaits waits_of(const CallFound& call, const ReadMemory& read) {
   CallWaits waits;
   if (call.abi != USC_ABI_X86_64) return waits;
   const std::uint64_t* const a = call.args;
+  waits.bytes = bytes_of(call, read);
   switch (call.nr) {
     case __NR_read:
     case __NR_readv:
@@ -239,20 +361,37 @@ CallWaits waits_of(const CallFound& call, const ReadMemory& read) {
       break;
     case __NR_pause:
     case __NR_rt_sigsuspend:
+      waits.timed = USC_TIMED_NEVER;
+      break;
     case __NR_msgsnd:
     case __NR_msgrcv:
       waits.timed = USC_TIMED_NEVER;
+      waits.messages = int_of(a[0]);
       break;
+    case __NR_open:
+      add_open(waits, AT_FDCWD, a[0], a[1], read);
+      break;
+    case __NR_creat:
+      add_open(waits, AT_FDCWD, a[0], O_WRONLY, read);
+      break;
+    case __NR_openat:
+      add_open(waits, int_of(a[0]), a[1], a[2], read);
+      break;
+    case __NR_openat2: {
+      std::uint64_t flags = 0;
+      if (read(a[2], static_cast<void*>(&flags), sizeof(flags))) add_open(waits, int_of(a[0]), a[1], flags, read);
+      break;
+    }
     case __NR_rt_sigtimedwait:
       waits.timed = timed_if(a[2] != 0);
       break;
     case __NR_semop:
       waits.timed = USC_TIMED_NEVER;
-      waits.semaphores = int_of(a[0]);
+      add_semaphores(waits, call, read);
       break;
     case __NR_semtimedop:
       waits.timed = timed_if(a[3] != 0);
-      waits.semaphores = int_of(a[0]);
+      add_semaphores(waits, call, read);
       break;
     case __NR_mq_timedsend:
       add(waits, a[0], USC_WANTS_WRITE);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tracer/waits/held_locks.h"
 #include "uscope/record.h"
 
 namespace uscope::tracer {
@@ -17,10 +18,18 @@ struct CallFound {
   std::uint64_t args[6] = {};
   std::uint32_t nr = 0;
   std::uint8_t abi = USC_ABI_X86_64;
+  std::uint64_t stack_pointer = 0;
+  std::uint64_t pc = 0;  // behind the instruction that made the call
 };
 
+// Reads memory of the thread.
+using ReadMemory = std::function<bool(std::uint64_t from, void* to, std::size_t bytes)>;
+
 // /proc/PID/task/TID/syscall: "running", "-1 SP PC", or a number, six arguments, SP and PC. Nothing but for the last.
-[[nodiscard]] std::optional<CallFound> parse_call(const std::string& line);
+// `wchan`: the kernel's function in which the thread sleeps. A call that goes on by restart_syscall(2), after SIGSTOP
+// and SIGCONT, is the one that it goes on with, where that can be told: its arguments are still there.
+[[nodiscard]] std::optional<CallFound> parse_call(const std::string& line, const std::string& wchan,
+                                                  const ReadMemory& read);
 
 struct WaitedThing {
   usc_waited_kind what = USC_WAITED_DESCRIPTOR;
@@ -30,19 +39,28 @@ struct WaitedThing {
   std::uint32_t pgid = 0;  // the same
 };
 
+struct OpenedPath {
+  std::string path;
+  int folder = -1;  // descriptor of the folder that a relative path begins at; below 0: the working directory
+  bool reads = false;
+  bool writes = false;
+};
+
 struct CallWaits {
   std::vector<WaitedThing> things;
   std::uint8_t timed = USC_TIMED_UNKNOWN;
-  int epoll_fd = -1;         // it waits for the set of this descriptor
-  int semaphores = -1;       // id of a System V set
-  bool own_group = false;    // for children of its own process group
-  bool on_queue = false;     // its one descriptor is that of a POSIX message queue
-  bool is_followed = false;  // `things` is all that it waits for
-  bool unreadable = false;   // memory that would tell could not be read
+  int epoll_fd = -1;                     // it waits for the set of this descriptor
+  int semaphores = -1;                   // id of a System V set
+  std::vector<SemaphoreChange> changes;  // what it asks of that set
+  int messages = -1;                     // id of a System V message queue
+  std::optional<std::uint64_t> bytes;    // that it asks to read or write, in all its buffers
+  std::optional<OpenedPath> path;        // that it opens
+  bool own_group = false;                // for children of its own process group
+  bool on_queue = false;                 // its one descriptor is that of a POSIX message queue
+  bool is_followed = false;              // `things` is all that it waits for
+  bool unreadable = false;               // memory that would tell could not be read
 };
 
-// Reads memory of the thread.
-using ReadMemory = std::function<bool(std::uint64_t from, void* to, std::size_t bytes)>;
 [[nodiscard]] CallWaits waits_of(const CallFound& call, const ReadMemory& read);
 
 }  // namespace uscope::tracer

@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/waits/wait_look.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <linux/kcmp.h>
-#include <sys/sem.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <fstream>
 #include <map>
-#include <memory>
 #include <set>
 #include <sstream>
 #include <thread>
@@ -30,7 +22,10 @@
 #include "tracer/java/java_look.h"
 #include "tracer/java/java_monitors.h"
 #include "tracer/process/process_list.h"
+#include "tracer/waits/descriptors.h"
+#include "tracer/waits/held_locks.h"
 #include "tracer/waits/sockets.h"
+#include "tracer/waits/thread_status.h"
 #include "tracer/waits/wait_calls.h"
 
 namespace uscope::tracer {
@@ -38,253 +33,7 @@ namespace {
 
 constexpr std::size_t kAnswerBytes = std::size_t{32} << 10;
 constexpr std::size_t kMostResources = 200'000;
-
-struct Status {
-  char state = '?';
-  std::uint64_t switches = 0;
-  std::uint32_t tracer = 0;
-  std::vector<std::uint32_t> ns_pids;   // outermost first
-  std::uint32_t group = 0;              // NSpgid, of uscope's namespace
-  std::optional<std::uint64_t> caught;  // signals for which the process has handlers: bit 0 is signal 1
-  bool operator==(const Status& other) const { return state == other.state && switches == other.switches; }
-};
-
-std::optional<Status> status_of(std::uint32_t pid, std::uint32_t tid) {
-  std::ifstream file(fmt::format("/proc/{}/task/{}/status", pid, tid));
-  Status status;
-  int counters = 0;
-  for (std::string line; std::getline(file, line);) {
-    const std::size_t colon = line.find(':');
-    if (colon == std::string::npos) continue;
-    const std::string_view name = std::string_view(line).substr(0, colon);
-    std::istringstream value(line.substr(colon + 1));
-    if (name == "State") value >> status.state;
-    if (name == "TracerPid") value >> status.tracer;
-    if (name == "NSpgid") value >> status.group;
-    if (std::uint64_t caught = 0; name == "SigCgt" && value >> std::hex >> caught) status.caught = caught;
-    if (name == "NStgid")
-      for (std::uint32_t number = 0; value >> number;) status.ns_pids.push_back(number);
-    if (name != "voluntary_ctxt_switches" && name != "nonvoluntary_ctxt_switches") continue;
-    std::uint64_t count = 0;
-    value >> count;
-    status.switches += count;
-    counters++;
-  }
-  return counters == 2 ? std::optional(status) : std::nullopt;
-}
-
-std::string first_line(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
-
-// The last field of /proc/PID/stat is the code with which it would end; of a stopped process its signal.
-std::uint8_t stop_signal_of(std::uint32_t pid) {
-  constexpr unsigned kLastSignal = 64;
-  const std::string line = first_line(fmt::format("/proc/{}/stat", pid));
-  const std::size_t space = line.rfind(' ');
-  if (space == std::string::npos) return 0;
-  const unsigned long code = std::strtoul(line.c_str() + space, nullptr, 10);
-  return code <= kLastSignal ? static_cast<std::uint8_t>(code) : std::uint8_t{0};
-}
-
-std::uint8_t state_of(const Status& status, const std::string& wchan) {
-  if (wchan.find("freez") != std::string::npos || wchan.find("refrigerator") != std::string::npos)
-    return USC_THREAD_FROZEN;
-  switch (status.state) {
-    case 'R':
-      return USC_THREAD_RUNNING;
-    case 'S':
-    case 'I':
-      return USC_THREAD_ASLEEP;
-    case 'D':
-      return USC_THREAD_UNINTERRUPTIBLE;
-    case 'T':
-      return USC_THREAD_STOPPED;
-    case 't':
-      return USC_THREAD_TRACED;
-    case 'Z':
-    case 'X':
-      return USC_THREAD_ENDED;
-    default:
-      return USC_THREAD_UNKNOWN;
-  }
-}
-
-struct Descriptor {
-  int fd = -1;
-  std::string name;
-  std::uint32_t flags = 0;  // of the open file
-  std::uint8_t type = USC_RESOURCE_OTHER;
-  std::optional<std::pair<std::uint64_t, std::uint64_t>> object;
-  std::optional<std::uint64_t> queued;
-  std::uint64_t peer = 0;
-  std::vector<std::pair<int, std::uint32_t>> set;  // of an epoll descriptor: numbers and events
-  bool sends_descriptors = false;
-};
-
-std::uint64_t number_in(const std::string& name) {
-  const std::size_t open = name.find('[');
-  return open == std::string::npos ? 0 : std::strtoull(name.c_str() + open + 1, nullptr, 10);
-}
-
-std::uint8_t type_of_name(const std::string& name) {
-  static constexpr std::pair<std::string_view, std::uint8_t> kNames[] = {
-      {"pipe:[", USC_RESOURCE_PIPE},
-      {"socket:[", USC_RESOURCE_INET},
-      {"anon_inode:[eventfd]", USC_RESOURCE_EVENTFD},
-      {"anon_inode:[pidfd]", USC_RESOURCE_PIDFD},
-      {"pidfd:[", USC_RESOURCE_PIDFD},
-      {"anon_inode:[eventpoll]", USC_RESOURCE_EPOLL},
-      {"anon_inode:[signalfd]", USC_RESOURCE_SIGNALFD},
-      {"anon_inode:[timerfd]", USC_RESOURCE_TIMERFD},
-      {"anon_inode:inotify", USC_RESOURCE_INOTIFY},
-      {"anon_inode:[inotify", USC_RESOURCE_INOTIFY},
-      {"/dev/pts/", USC_RESOURCE_TTY},
-      {"/dev/tty", USC_RESOURCE_TTY},
-      {"/dev/ptmx", USC_RESOURCE_TTY},
-      {"/dev/console", USC_RESOURCE_TTY},
-  };
-  for (const auto& [start, type] : kNames)
-    if (name.starts_with(start)) return type;
-  return name.starts_with('/') ? USC_RESOURCE_FILE : USC_RESOURCE_OTHER;
-}
-
-// What fdinfo says; false if it cannot be read. `of` is a process's or thread's folder in /proc.
-bool read_fdinfo(const std::string& of, Descriptor& descriptor) {
-  std::ifstream file(fmt::format("{}/fdinfo/{}", of, descriptor.fd));
-  bool has_flags = false;
-  for (std::string line; std::getline(file, line);) {
-    const auto value = [&line](std::string_view key) -> const char* {
-      return line.starts_with(key) ? line.c_str() + key.size() : nullptr;
-    };
-    if (const char* flags = value("flags:")) {
-      descriptor.flags = static_cast<std::uint32_t>(std::strtoul(flags, nullptr, 8));
-      has_flags = true;
-    } else if (const char* count = value("eventfd-count:")) {
-      descriptor.queued = std::strtoull(count, nullptr, 16);
-    } else if (const char* id = value("eventfd-id:")) {
-      descriptor.object = {0, std::strtoull(id, nullptr, 10)};
-    } else if (const char* process = value("Pid:")) {
-      const long number = std::strtol(process, nullptr, 10);
-      descriptor.peer = number > 0 ? static_cast<std::uint64_t>(number) : 0;
-    } else if (const char* sent = value("scm_fds:")) {
-      descriptor.sends_descriptors = std::strtoul(sent, nullptr, 10) != 0;
-    } else if (value("tfd:") != nullptr) {
-      int fd = -1;
-      unsigned events = 0;
-      if (sscanf(line.c_str(), "tfd: %d events: %x", &fd, &events) == 2) descriptor.set.emplace_back(fd, events);
-    }
-  }
-  return has_flags;
-}
-
-// Device, inode and type of what has a path. The kernel's own knowledge: no file server is asked.
-void read_object(const std::string& of, Descriptor& descriptor) {
-  struct statx found {};
-  if (statx(AT_FDCWD, fmt::format("{}/fd/{}", of, descriptor.fd).c_str(), AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO,
-            &found) != 0)
-    return;
-  descriptor.object = {makedev(found.stx_dev_major, found.stx_dev_minor), found.stx_ino};
-  if (descriptor.type != USC_RESOURCE_FILE) return;
-  if (S_ISFIFO(found.stx_mode)) descriptor.type = USC_RESOURCE_FIFO;
-  if (S_ISCHR(found.stx_mode) || S_ISBLK(found.stx_mode)) descriptor.type = USC_RESOURCE_DEVICE;
-}
-
-using Descriptors = std::map<int, Descriptor>;
-
-struct Folder {
-  void operator()(DIR* folder) const { closedir(folder); }
-};
-
-std::string folder_of(std::uint32_t pid) {
-  return fmt::format("/proc/{}", pid);
-}
-
-// Of threads that do not share their process's descriptors (unshare): their folders in /proc.
-std::vector<std::string> other_tables(std::uint32_t pid) {
-  std::vector<std::string> folders;
-  const std::string tasks = folder_of(pid) + "/task";
-  const std::unique_ptr<DIR, Folder> folder(opendir(tasks.c_str()));
-  while (const dirent* entry = folder ? readdir(folder.get()) : nullptr) {
-    const long tid = std::strtol(entry->d_name, nullptr, 10);
-    if (tid <= 0 || tid == static_cast<long>(pid)) continue;
-    // Above 0: they differ. What the kernel does not tell counts as shared: nearly all threads share.
-    if (syscall(SYS_kcmp, pid, tid, KCMP_FILES, 0, 0) > 0) folders.push_back(fmt::format("{}/{}", tasks, tid));
-  }
-  return folders;
-}
-
-// Nothing: they cannot be listed. `takes`: whether a descriptor with this name is read further.
-template <typename Takes>
-std::optional<Descriptors> descriptors_of(const std::string& of, const Takes& takes) {
-  const std::string path = of + "/fd";
-  const std::unique_ptr<DIR, Folder> folder(opendir(path.c_str()));
-  if (!folder) return std::nullopt;
-  Descriptors all;
-  while (const dirent* entry = readdir(folder.get())) {
-    if (entry->d_name[0] == '.') continue;
-    Descriptor descriptor;
-    descriptor.fd = static_cast<int>(std::strtol(entry->d_name, nullptr, 10));
-    descriptor.name = link_target(fmt::format("{}/{}", path, entry->d_name));
-    descriptor.type = type_of_name(descriptor.name);
-    if (!takes(descriptor) || !read_fdinfo(of, descriptor) || (descriptor.flags & O_PATH) != 0) continue;
-    const bool is_anonymous = descriptor.name.starts_with("anon_inode:");
-    if (!is_anonymous) read_object(of, descriptor);
-    all.emplace(descriptor.fd, std::move(descriptor));
-  }
-  return all;
-}
-
-// The lines of /proc/locks.
-std::vector<usc_held_lock> read_locks() {
-  std::vector<usc_held_lock> locks;
-  std::ifstream file("/proc/locks");
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream in(line);
-    std::string id;
-    std::string kind;
-    std::string advisory;
-    std::string mode;
-    std::string object;
-    std::string first;
-    std::string last;
-    usc_held_lock lock{};
-    in >> id >> kind;
-    if (kind == "->") {
-      lock.flags |= USC_LOCK_WAITS;
-      in >> kind;
-    }
-    if (!(in >> advisory >> mode >> lock.pid >> object >> first >> last)) continue;
-    static const std::map<std::string, std::uint8_t> kKinds{
-        {"FLOCK", USC_LOCK_FLOCK}, {"POSIX", USC_LOCK_POSIX}, {"OFDLCK", USC_LOCK_OFD}, {"LEASE", USC_LOCK_LEASE}};
-    const auto known = kKinds.find(kind);
-    unsigned major = 0;
-    unsigned minor = 0;
-    unsigned long long inode = 0;
-    if (known == kKinds.end() || sscanf(object.c_str(), "%x:%x:%llu", &major, &minor, &inode) != 3) continue;
-    lock.kind = known->second;
-    lock.id = static_cast<std::uint32_t>(std::strtoul(id.c_str(), nullptr, 10));
-    lock.mode = mode == "WRITE" ? USC_LOCK_WRITE : USC_LOCK_READ;
-    lock.dev = makedev(major, minor);
-    lock.ino = inode;
-    lock.first = std::strtoull(first.c_str(), nullptr, 10);
-    lock.flags |= USC_LOCK_HAS_OBJECT | USC_LOCK_HAS_PID;
-    if (lock.kind == USC_LOCK_POSIX || lock.kind == USC_LOCK_OFD) lock.flags |= USC_LOCK_HAS_RANGE;
-    if (last == "EOF")
-      lock.flags |= USC_LOCK_TO_END;
-    else
-      lock.last = std::strtoull(last.c_str(), nullptr, 10);
-    if (lock.pid > 0) {
-      lock.flags |= USC_LOCK_GONE_KNOWN;
-      if (access(fmt::format("/proc/{}", lock.pid).c_str(), F_OK) != 0) lock.flags |= USC_LOCK_GONE;
-    }
-    locks.push_back(lock);
-  }
-  return locks;
-}
+constexpr std::size_t kMostName = 4096;
 
 class WaitLook {
  public:
@@ -307,7 +56,7 @@ class WaitLook {
  private:
   struct Found {
     AskedThread asked;
-    std::optional<Status> before;
+    std::optional<ThreadStatus> before;
     usc_thread_look record{};
     CallWaits waits;
   };
@@ -358,7 +107,11 @@ class WaitLook {
   Strangers ask_strangers();
   void find_holders();
   void write_locks();
-  void write_semaphores(int id);
+  void write_system_v(const Found& found);
+  void write_opening(const Found& found);
+  [[nodiscard]] bool is_queue(const Descriptor& descriptor) const {
+    return descriptor.object && queues_.count(*descriptor.object) != 0;
+  }
 
   ScoutDesk& desk_;
   std::uint64_t began_ns_;
@@ -375,6 +128,10 @@ class WaitLook {
   std::set<std::pair<std::uint32_t, int>> waited_;  // pid and number of what traced threads wait for
   std::unordered_set<std::string> ends_;  // names of objects that traced processes hold, and of their other ends
   std::set<std::uint64_t> eventfds_;      // by eventfd-id
+  std::set<std::pair<std::uint64_t, std::uint64_t>> queues_;  // POSIX message queues for which traced threads wait
+  std::set<std::string> queue_names_;                         // theirs, without folders
+  std::set<std::pair<int, int>> system_v_;                    // kinds and ids whose users are written
+  int openings_ = 0;
   bool waits_for_descriptors_ = false;
   std::size_t resources_ = 0;
   std::vector<std::byte> answer_;
@@ -407,24 +164,25 @@ void WaitLook::look_at(Found& found) {
   desk_.goes_to(found.asked.pid);
   const std::string path = fmt::format("/proc/{}/task/{}/", found.asked.pid, found.asked.tid);
   usc_thread_look& record = found.record;
-  record.state = state_of(*found.before, first_line(path + "wchan"));
+  const std::string wchan = first_line(path + "wchan");
+  record.state = state_of(*found.before, wchan);
   record.timed = USC_TIMED_UNKNOWN;
   record.has_caught = found.before->caught ? 1 : 0;
   record.caught = found.before->caught.value_or(0);
   record.tracer_pid = found.before->tracer;
   if (record.tracer_pid != 0) name_of(record.tracer_pid).copy(record.tracer, sizeof(record.tracer) - 1);
   if (record.state == USC_THREAD_STOPPED) record.stop_signal = stop_signal_of(found.asked.pid);
-  const auto call = parse_call(first_line(path + "syscall"));
-  if (!call) return;
-  record.in_call = 1;
-  record.nr = call->nr;
-  record.abi = call->abi;
-  std::memcpy(static_cast<void*>(record.args), static_cast<const void*>(call->args), sizeof(call->args));
   const auto read = [tid = found.asked.tid](std::uint64_t from, void* to, std::size_t bytes) {
     const iovec local = {to, bytes};
     const iovec remote = {reinterpret_cast<void*>(from), bytes};  // NOLINT(performance-no-int-to-ptr)
     return process_vm_readv(static_cast<pid_t>(tid), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
   };
+  const auto call = parse_call(first_line(path + "syscall"), wchan, read);
+  if (!call) return;
+  record.in_call = 1;
+  record.nr = call->nr;
+  record.abi = call->abi;
+  std::memcpy(static_cast<void*>(record.args), static_cast<const void*>(call->args), sizeof(call->args));
   found.waits = waits_of(*call, read);
   record.timed = found.waits.timed;
   if (found.waits.unreadable)
@@ -490,6 +248,7 @@ void WaitLook::write_thing(const Found& found, const WaitedThing& thing, const D
     if (own == nullptr || at == own->end()) return trouble(pid, fmt::format("the pidfd {} of {}", thing.fd, pid));
     record.pid = static_cast<__u32>(at->second.peer);
   }
+  if (thing.what == USC_WAITED_DESCRIPTOR) record.pid = static_cast<__u32>(found.waits.bytes.value_or(0));
   answer(record, {}, found.asked.task);
   if (thing.what == USC_WAITED_CHILD && record.pid == 0) write_other_children(found, record);
 }
@@ -511,14 +270,64 @@ void WaitLook::write_other_children(const Found& found, const usc_waited& any) {
   }
 }
 
-// A POSIX message queue has the name of a file; the calls on it tell it apart.
+std::string last_part(std::string name) {
+  constexpr std::string_view kDeleted = " (deleted)";
+  if (name.ends_with(kDeleted)) name.resize(name.size() - kDeleted.size());
+  return name.substr(name.rfind('/') + 1);
+}
+
+// A POSIX message queue has the name of a file; the calls on it tell it apart. In folders where its file system is
+// mounted it has longer names.
 void WaitLook::mark_queues(const std::vector<Found>& all) {
   for (const Found& found : all) {
     const auto table = descriptors_.find(found.asked.pid);
     if (!found.waits.on_queue || table == descriptors_.end()) continue;
     const auto at = table->second.find(found.waits.things.front().fd);
-    if (at != table->second.end()) at->second.type = USC_RESOURCE_MQUEUE;
+    if (at == table->second.end() || !at->second.object) continue;
+    queues_.insert(*at->second.object);
+    queue_names_.insert(last_part(at->second.name));
+    // Its name would tell that nobody can open it any more.
+    if (at->second.has_links && at->second.name.ends_with(" (deleted)"))
+      trouble(found.asked.pid, fmt::format("whether the message queue {} is deleted", at->second.name));
   }
+  if (queues_.empty()) return;
+  const auto mark = [this](auto& tables) {
+    for (auto& [pid, table] : tables)
+      for (auto& [fd, descriptor] : table)
+        if (is_queue(descriptor)) descriptor.type = USC_RESOURCE_MQUEUE;
+  };
+  mark(descriptors_);
+  mark(other_descriptors_);
+}
+
+// A FIFO has a number that no descriptor has, until it is open.
+void WaitLook::write_opening(const Found& found) {
+  const OpenedPath& opened = *found.waits.path;
+  if (found.before->state != 'S') return;  // it waits for a disk, or runs
+  const std::string folder = folder_of(found.asked.pid);
+  const std::string from = opened.path.starts_with('/') ? folder + "/root"
+                           : opened.folder < 0          ? folder + "/cwd"
+                                                        : fmt::format("{}/fd/{}", folder, opened.folder);
+  const auto fifo = find_fifo(from, opened.path);
+  if (!fifo) return;
+  usc_waited waited{};
+  waited.via_fd = USC_WAITED_NO_FD;
+  waited.fd = USC_RESOURCE_IN_FLIGHT - ++openings_;
+  waited.wants = opened.reads ? opened.writes ? USC_WANTS_READ_OR_WRITE : USC_WANTS_READ : USC_WANTS_WRITE;
+  answer(waited, {}, found.asked.task);
+  usc_resource record{};
+  record.process = found.asked.process;
+  record.pid = found.asked.pid;
+  record.fd = waited.fd;
+  record.type = USC_RESOURCE_FIFO;
+  record.at = USC_RESOURCE_AT_LOOK;
+  record.access = static_cast<__u8>((opened.reads ? USC_ACCESS_READ : 0) | (opened.writes ? USC_ACCESS_WRITE : 0));
+  record.flags = USC_RESOURCE_HAS_OBJECT;
+  record.dev = fifo->object->first;
+  record.ino = fifo->object->second;
+  name_of(found.asked.pid).copy(record.comm, sizeof(record.comm) - 1);
+  record.name_bytes = static_cast<__u16>(std::min<std::size_t>(fifo->name.size(), kMostName));
+  answer(record, std::string_view(fifo->name).substr(0, record.name_bytes));
 }
 
 void WaitLook::write_thread(Found& found) {
@@ -547,7 +356,8 @@ void WaitLook::write_thread(Found& found) {
     }
   answer(record, {}, asked.task);
   for (const WaitedThing& thing : found.waits.things) write_thing(found, thing, table);
-  if (found.waits.semaphores >= 0) write_semaphores(found.waits.semaphores);
+  if (found.waits.semaphores >= 0 || found.waits.messages >= 0) write_system_v(found);
+  if (found.waits.path) write_opening(found);
   if (found.waits.epoll_fd < 0) return;
   const auto epoll = table == nullptr ? Descriptors::const_iterator() : table->find(found.waits.epoll_fd);
   if (table == nullptr || epoll == table->end())
@@ -660,7 +470,7 @@ void WaitLook::write_resources(std::uint32_t pid, std::uint32_t process, Descrip
       record.peer = descriptor.peer;
     }
     comm.copy(record.comm, sizeof(record.comm) - 1);
-    record.name_bytes = static_cast<__u16>(std::min<std::size_t>(descriptor.name.size(), 4096));
+    record.name_bytes = static_cast<__u16>(std::min<std::size_t>(descriptor.name.size(), kMostName));
     answer(record, std::string_view(descriptor.name).substr(0, record.name_bytes));
     if (process == 0) continue;
     if (record.type == USC_RESOURCE_EVENTFD && descriptor.object) eventfds_.insert(descriptor.object->second);
@@ -675,11 +485,12 @@ void WaitLook::write_resources(std::uint32_t pid, std::uint32_t process, Descrip
 WaitLook::Strangers WaitLook::ask_strangers() {
   const auto is_end = [this](const Descriptor& one) {
     if (one.type == USC_RESOURCE_EVENTFD) return one.object && eventfds_.count(one.object->second) != 0;
-    return ends_.count(one.name) != 0;
+    return ends_.count(one.name) != 0 || is_queue(one);
   };
   const auto takes = [this](const Descriptor& one) {
     return ends_.count(one.name) != 0 || one.name.starts_with("socket:[") ||
-           (one.type == USC_RESOURCE_EVENTFD && !eventfds_.empty());
+           (one.type == USC_RESOURCE_EVENTFD && !eventfds_.empty()) ||
+           (!queue_names_.empty() && queue_names_.count(last_part(one.name)) != 0);
   };
   Strangers strangers;
   for (const std::uint32_t pid : running_processes()) {
@@ -696,6 +507,8 @@ WaitLook::Strangers WaitLook::ask_strangers() {
       for (const auto& [fd, descriptor] : *found)
         if (descriptor.sends_descriptors) strangers.in_flight.emplace_back(pid, fd);
       std::erase_if(*found, [&](const auto& entry) { return !is_end(entry.second); });
+      for (auto& [fd, descriptor] : *found)
+        if (is_queue(descriptor)) descriptor.type = USC_RESOURCE_MQUEUE;
       strangers.ends.emplace_back(pid, std::move(*found));
     }
   }
@@ -733,27 +546,22 @@ void WaitLook::write_locks() {
   }
 }
 
-// Who changed the semaphores last; of uscope's own IPC namespace. Asking has no effect on them.
-void WaitLook::write_semaphores(int id) {
-  semid_ds facts{};
-  if (semctl(id, 0, IPC_STAT, &facts) != 0) return trouble(0, fmt::format("the System V semaphores {}", id));
-  for (int number = 0; number < static_cast<int>(std::min<unsigned long>(facts.sem_nsems, 256)); number++) {
-    const int pid = semctl(id, number, GETPID);
-    if (pid < 0) continue;
-    usc_held_lock lock{};
-    lock.kind = USC_LOCK_SEM;
-    lock.mode = USC_LOCK_WRITE;
-    lock.id = static_cast<std::uint32_t>(number);
-    lock.ino = static_cast<std::uint64_t>(id);
-    lock.pid = pid;
-    lock.flags = USC_LOCK_HAS_OBJECT | USC_LOCK_HAS_PID;
-    if (pid > 0) {
-      lock.flags |= USC_LOCK_GONE_KNOWN;
-      if (access(fmt::format("/proc/{}", pid).c_str(), F_OK) != 0) lock.flags |= USC_LOCK_GONE;
-    }
-    const auto known = processes_.find(static_cast<std::uint32_t>(pid));
-    if (known != processes_.end()) lock.process = known->second;
-    answer(lock);
+// Ids are those of an IPC namespace.
+void WaitLook::write_system_v(const Found& found) {
+  const bool is_set = found.waits.semaphores >= 0;
+  const int id = is_set ? found.waits.semaphores : found.waits.messages;
+  const std::string what = fmt::format("{} {}", is_set ? "the System V semaphores" : "the System V message queue", id);
+  const std::uint32_t pid = found.asked.pid;
+  if (link_target(folder_of(pid) + "/ns/ipc") != link_target("/proc/self/ns/ipc"))
+    return trouble(pid, fmt::format("{} of process {}, which has an IPC namespace of its own", what, pid));
+  auto users = is_set ? semaphore_users(id, pid, found.waits.changes) : message_users(id);
+  if (!users) return trouble(pid, what);
+  const bool is_new = system_v_.emplace(is_set ? USC_LOCK_SEM : USC_LOCK_MSG, id).second;
+  for (usc_held_lock& user : *users) {
+    if (!is_new && (user.flags & USC_LOCK_WAITS) == 0) continue;
+    const auto known = processes_.find(static_cast<std::uint32_t>(user.pid));
+    if (known != processes_.end()) user.process = known->second;
+    answer(user);
   }
 }
 

@@ -74,10 +74,10 @@ struct usc_waited {
 	__u32 look;
 	__s32 fd;     /* USC_WAITED_DESCRIPTOR */
 	__s32 via_fd; /* the epoll descriptor, or USC_WAITED_NO_FD */
-	__u32 pid;    /* of the others; 0: any child */
-	__u32 pgid;   /* any child of this process group; 0: of any */
-	__u8 what;    /* enum usc_waited_kind */
-	__u8 wants;   /* enum usc_wants_kind */
+	__u32 pid;  /* of the others; 0: any child. Of a descriptor: bytes that the call asks for there; 0: not known */
+	__u32 pgid; /* any child of this process group; 0: of any */
+	__u8 what;  /* enum usc_waited_kind */
+	__u8 wants; /* enum usc_wants_kind */
 	__u8 pad[2];
 };
 
@@ -112,7 +112,7 @@ enum usc_resource_type {
 
 #define USC_RESOURCE_AT_ATTACH 0
 #define USC_RESOURCE_AT_LOOK 1
-#define USC_RESOURCE_IN_FLIGHT (-1) /* fd: it lies in the queue of a unix socket */
+#define USC_RESOURCE_IN_FLIGHT (-1) /* fd: in the queue of a unix socket. Below: a FIFO that a thread waits to open */
 
 /* A descriptor that a process holds. */
 struct usc_resource {
@@ -161,11 +161,11 @@ enum usc_lock_kind {
 struct usc_held_lock {
 	struct usc_record head;
 	__u32 look;
-	__u32 id;
+	__u32 id; /* of a semaphore its number; of a message queue 0: who sent last, 1: who received last */
 	__s32 pid;
 	__u32 process; /* serial; 0: not traced */
-	__u64 dev;
-	__u64 ino; /* of System V objects their id */
+	__u64 dev;     /* of System V objects their key */
+	__u64 ino;     /* of System V objects their id */
 	__u64 first;
 	__u64 last;
 	__u8 kind; /* enum usc_lock_kind */

@@ -15,6 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from attaching import AttachCase, USCOPE, WAIT  # noqa: E402
 from backend import OPTIONS as BACKEND_OPTIONS  # noqa: E402
 from server_setup import free_port  # noqa: E402
+from terminal import Terminal  # noqa: E402
 
 SIZES = ((60, 15), (80, 24), (200, 60))
 UNITS = {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}
@@ -27,60 +28,6 @@ while True:
         pass
     time.sleep(0.003)
 """
-
-
-class Terminal:
-    """A tmux server of its own, with one window in which a shell runs."""
-
-    def __init__(self, case, columns, rows):
-        self.case = case
-        self.socket = os.path.join(case.folder.name, f"tmux-{columns}x{rows}")
-        self.tmux("new-session", "-d", "-x", str(columns), "-y", str(rows), "PS1=shell: exec sh")
-        case.addCleanup(lambda: subprocess.run(["tmux", "-S", self.socket, "kill-server"], check=False, capture_output=True))
-        self.wait(lambda lines: any(line.startswith("shell:") for line in lines), "no shell")
-
-    def tmux(self, *words):
-        done = subprocess.run(["tmux", "-S", self.socket, "-f", "/dev/null", *words], check=False, timeout=WAIT, capture_output=True, text=True)
-        self.case.assertEqual(done.returncode, 0, done.stderr)
-        return done.stdout
-
-    def lines(self):
-        return self.tmux("capture-pane", "-p").split("\n")[:-1]
-
-    def wrapped(self):
-        """The lines as the program wrote them: those that the terminal has wrapped are one line here."""
-        return self.tmux("capture-pane", "-p", "-J").rstrip("\n").split("\n")
-
-    def keys(self, *names):
-        self.tmux("send-keys", *names)
-
-    def wait(self, condition, what):
-        """Until the terminal shows what is asked for; returns it."""
-        seen = []
-
-        def shown():
-            seen[:] = self.lines()
-            return condition(seen)
-
-        try:
-            self.case.wait_for(shown, what)
-        except AssertionError as failure:
-            raise AssertionError(f"{what}; the terminal shows:\n" + "\n".join(seen)) from failure
-        return seen
-
-    def state(self, text):
-        """Until the second line says so."""
-        return self.wait(lambda lines: len(lines) > 1 and text in lines[1], f"no `{text}` in the second line")
-
-    def run(self, command):
-        self.keys("-l", command)
-        self.keys("Enter")
-
-    def resize(self, columns, rows):
-        self.tmux("resize-window", "-x", str(columns), "-y", str(rows))
-
-    def alternate(self):
-        return self.tmux("display-message", "-p", "#{alternate_on}").strip() == "1"
 
 
 def values(lines, title):

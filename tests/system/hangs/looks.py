@@ -37,6 +37,11 @@ if mode == "epoll":
     e = select.epoll(); e.register(r, select.EPOLLIN); e.register(a, select.EPOLLIN); say(e.fileno(), r, a.fileno()); e.poll()
 if mode == "tcp":
     l = socket.create_server(("127.0.0.1", 0)); c = socket.create_connection(l.getsockname()); s, _ = l.accept(); say(s.fileno(), c.fileno(), l.fileno()); s.recv(1)
+if mode == "buffers":
+    spare, full = os.pipe()
+    for call, *more in ((os.readv, r, [bytearray(100), bytearray(23)]), (os.writev, full, [b"x" * 70000, b"y" * 1000]), (a.recvmsg_into, [bytearray(50), bytearray(7)])):
+        threading.Thread(target=call, args=more, daemon=True).start()
+    say(r, full, a.fileno(), b.fileno()); b.recv(4000)
 if mode == "threads":
     for _ in range(200): threading.Thread(target=os.read, args=(r, 1), daemon=True).start()
     say(r); os.read(r, 1)
@@ -245,6 +250,13 @@ class Looks(AttachCase):
         self.assertEqual(self.rows("SELECT fd, wants, count(*) FROM waited_descriptor GROUP BY 1, 2"), [(fd, "read", 201)])
         tids = {int(tid) for tid in os.listdir(f"/proc/{pid}/task")}
         self.assertEqual({tid for tid, in self.rows("SELECT tid FROM thread JOIN thread_look ON thread.id = thread_id")}, tids)
+
+    def test_how_much_is_asked_for(self):
+        """Of all buffers together, as the program's source has them."""
+        pid, (vector, full, message, plain) = self.begin("buffers", threads=4)
+        self.record(pid)
+        rows = self.rows("SELECT fd, wants, bytes FROM waited_descriptor ORDER BY fd")
+        self.assertEqual(rows, sorted([(vector, "read", 123), (full, "write", 71000), (message, "read", 57), (plain, "read", 4000)]))
 
     @of_user_space
     def test_processes_that_vanish_meanwhile(self):

@@ -61,7 +61,7 @@ class OtherWaits(AttachCase):
 
     def expect(self, pid, call, name, *looked):
         text, wait = self.look(pid, *looked)
-        self.assertRegex(text, rf" WAITING .* {call}\(([0-9]+<)?{name}>?\).*: thread {pid} .*\(pid {pid}\), for ")
+        self.assertRegex(text, rf" WAITING .* {call}\(([0-9]+<)?{name}>?(, 1 byte)?\).*: thread {pid} .*\(pid {pid}\), for ")
         self.assertRegex(wait["call"], f"^{call}$")
         self.assertRegex(wait["object"] or "", f"^{name}$")
         self.assertEqual((wait["count"], wait["object_doubtful"], wait["threads"][0]["pid"]), (1, False, pid))
@@ -73,7 +73,7 @@ class OtherWaits(AttachCase):
                        capture_output=True, timeout=WAIT)
         self.assertIn(f"<{self.fifo}>, 0x", subprocess.run([USCOPE, "events", self.db], capture_output=True, text=True, check=True).stdout)
         self.assertIn(self.fifo, subprocess.run([USCOPE, "files", self.db], capture_output=True, text=True, check=True).stdout)
-        self.assertRegex(self.deadlock(self.db), rf"read\([0-9]+<{re.escape(self.fifo)}>\)(.|\n)*: thread {pid} ")
+        self.assertRegex(self.deadlock(self.db), rf"read\([0-9]+<{re.escape(self.fifo)}>, 1 byte\)(.|\n)*: thread {pid} ")
 
     def test_a_pipe(self):
         # Python handles SIGINT.
@@ -98,7 +98,7 @@ class OtherWaits(AttachCase):
         self.assertEqual(sum(wait["count"] for wait in found["other_waits"]), 12)
         self.assertEqual({(wait["object"], wait["object_doubtful"]) for wait in found["other_waits"]}, {(self.fifo, True)})
         text = " ".join(self.deadlock("--pid", str(pid), *BACKEND_OPTIONS).split())
-        self.assertRegex(text, rf"WAITING 12 threads wait in other calls: read\([0-9]+<{re.escape(self.fifo)}>\) in [^ ]+ 12 threads")
+        self.assertRegex(text, rf"WAITING 12 threads wait in other calls: read\([0-9]+<{re.escape(self.fifo)}>, 1 byte\) in [^ ]+ 12 threads")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ class MadeLook {
         "CREATE TEMP TABLE thread_look(thread_id INTEGER PRIMARY KEY, ts_ns INTEGER, state TEXT, asleep INTEGER, "
         "stop_signal INTEGER, tracer_pid INTEGER, tracer TEXT, kind_id INTEGER, a0 INTEGER, a1 INTEGER, a2 INTEGER, "
         "a3 INTEGER, a4 INTEGER, a5 INTEGER, timed INTEGER, caught INTEGER);"
-        "CREATE TEMP TABLE waited_descriptor(thread_id INTEGER, fd INTEGER, via_fd INTEGER, wants TEXT);"
+        "CREATE TEMP TABLE waited_descriptor(thread_id INTEGER, fd INTEGER, via_fd INTEGER, wants TEXT, bytes INTEGER);"
         "CREATE TEMP TABLE waited_process(thread_id INTEGER, pid INTEGER, pgid INTEGER, what TEXT);"
         "CREATE TEMP TABLE resource(process_id INTEGER, pid INTEGER, process TEXT, fd INTEGER, type TEXT, access TEXT, "
         "dev INTEGER, ino INTEGER, peer INTEGER, queued INTEGER, room INTEGER, listening INTEGER, nonblocking INTEGER, "
@@ -50,8 +50,10 @@ class MadeLook {
     in_call(thread, call, static_cast<std::uint64_t>(fd));
     return waits(thread, fd, wants);
   }
-  MadeLook& waits(int thread, int fd, const std::string& wants, const std::string& via = "NULL") {
-    sql_ += "INSERT INTO temp.waited_descriptor VALUES(" + n(thread) + "," + n(fd) + "," + via + ",'" + wants + "');";
+  MadeLook& waits(int thread, int fd, const std::string& wants, const std::string& via = "NULL",
+                  const std::string& bytes = "NULL") {
+    sql_ += "INSERT INTO temp.waited_descriptor VALUES(" + n(thread) + "," + n(fd) + "," + via + ",'" + wants + "'," +
+            bytes + ");";
     return *this;
   }
   MadeLook& child(int thread, int pid) {
@@ -89,12 +91,13 @@ class MadeLook {
   MadeLook& socket(int process, int fd, int ino, int peer) {
     return holds(process, fd, "unix", "rw", ino, n(peer) + ",NULL,NULL,NULL,0");
   }
-  // `process` 0: as holds().
-  MadeLook& lock(int id, const std::string& type, int ino, int process, bool waiting, bool gone = false) {
+  // `process` 0: as holds(). `dev`: of System V objects their key.
+  MadeLook& lock(int id, const std::string& type, int ino, int process, bool waiting, bool gone = false, int dev = 5) {
     const std::string its = who(process);
     const auto comma = its.find(',');
-    sql_ += "INSERT INTO temp.held_lock SELECT " + n(id) + ",'" + type + "','write',5," + n(ino) + ",0,NULL," +
-            its.substr(comma + 1) + "," + its.substr(0, comma) + "," + n(waiting ? 1 : 0) + "," + n(gone ? 1 : 0) + ";";
+    sql_ += "INSERT INTO temp.held_lock SELECT " + n(id) + ",'" + type + "','write'," + n(dev) + "," + n(ino) +
+            ",0,NULL," + its.substr(comma + 1) + "," + its.substr(0, comma) + "," + n(waiting ? 1 : 0) + "," +
+            n(gone ? 1 : 0) + ";";
     return *this;
   }
   MadeLook& trouble(int process, const std::string& what) {

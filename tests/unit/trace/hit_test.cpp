@@ -55,6 +55,22 @@ TEST(Hit, KindsHaveANameAndArgumentsWithTypes) {
   EXPECT_TRUE(kind_text("").name.empty());
 }
 
+TEST(KindTable, TheTypeOfAResultIsToldOnceMore) {
+  KindTable kinds;
+  const usc_kind kind = kind_of(USC_SOURCE_KFUNCTION, 1);
+  const auto type = [&kinds] { return kinds.find(USC_SOURCE_KFUNCTION, 1)->result_type; };
+  kinds.add(kind, std::string_view("vfs_read\0count:size_t\0", 22));
+  EXPECT_EQ(type(), "");
+  kinds.add(kind, std::string_view("vfs_read\0other:long\0", 20));
+  EXPECT_EQ(type(), "");
+  kinds.add(kind, std::string_view("other\0return:ssize_t\0", 21));
+  kinds.add(kind, std::string_view("vfs_read\0return:int\0", 20));
+  EXPECT_EQ(type(), "ssize_t");
+  EXPECT_EQ(kinds.find(USC_SOURCE_KFUNCTION, 1)->name, "vfs_read");
+  ASSERT_EQ(kinds.find(USC_SOURCE_KFUNCTION, 1)->arguments.size(), 1U);
+  EXPECT_EQ(kinds.find(USC_SOURCE_KFUNCTION, 1)->arguments[0].name, "count");
+}
+
 TEST(KindTable, TheFirstOneHolds) {
   KindTable kinds;
   kinds.add(kind_of(USC_SOURCE_USDT, 1), std::string_view("first\0", 6));

@@ -193,14 +193,116 @@ TEST_F(CallWaits, AMutexAndAPipeAreOneCircle) {
   expect_no_finding(trace, look);
 }
 
-TEST_F(CallWaits, ASemaphoreOfADeadProcess) {
+// The processes' whole lives are in the trace, and so is the call that made object 7 of System V without a key.
+HungTrace made_here(HungTrace trace, const std::string& call) {
+  trace.more_sql =
+      "UPDATE process SET start_ns = " + std::to_string(kStart + 1) + ";INSERT INTO kind VALUES(90, '" + call +
+      "', 'syscall', 'x86_64', 64);INSERT INTO event SELECT 900, ts_ns - 5, 1, 'returned', 1, 1, 90, 7, NULL, "
+      "0, 1, 384, 0, 0, 0 FROM event LIMIT 1;";
+  return trace;
+}
+
+TEST_F(CallWaits, ASystemVSemaphore) {
+  const HungTrace trace = processes_in({"wait4", "semop"});
+  const HungTrace known = made_here(trace, "semget");
+  const auto look = [](int taker, int key, bool gone) {
+    MadeLook made;
+    made.child(1, -1).in_call(2, "semop", 7).lock(3, "sem", 7, 2, true, false, key);
+    made.lock(3, "sem", 7, taker, false, gone, key).lock(4, "sem", 7, 1, false, false, key);
+    return made;
+  };
+  expect_finding(known, look(1, 0, false), Verdict::kStall, FindingType::kCycle, {100, 200}, {"semop(7)"});
+  // Not seen from the start; with a key; changed by somebody unseen: others know the semaphore.
+  expect_no_finding(trace, look(1, 0, false),
+                    "any process that changes the System V semaphores 7 (number 3, last "
+                    "changed by process 100 `app`)");
+  expect_no_finding(known, look(1, 11, false), "any process that changes the System V semaphores 7");
+  expect_no_finding(known, look(0, 0, true), "number 3, last changed by process 9999, which has ended");
+  // Some thread is free.
+  HungTrace free = made_here(processes_in({"wait4", "semop", ""}), "semget");
+  expect_no_finding(free, look(1, 0, false));
+  // Any process's handler may change it.
+  expect_no_finding(known, look(1, 0, false).catches(1, 1), "a signal handler that uses the System V semaphores 7");
+  // Nothing is known of the set.
+  MadeLook none;
+  none.child(1, -1).in_call(2, "semop", 7);
+  expect_no_finding(known, none, "who uses the System V semaphores 7", Verdict::kUndecided);
+}
+
+TEST_F(CallWaits, ASystemVMessageQueue) {
+  const HungTrace trace = processes_in({"wait4", "msgrcv"});
+  const auto look = [](int sender) {
+    MadeLook made;
+    made.child(1, -1).in_call(2, "msgrcv", 7).lock(0, "msg", 7, sender, false, sender == 0, 0);
+    return made.lock(1, "msg", 7, 2, false, false, 0);
+  };
+  expect_finding(made_here(trace, "msgget"), look(1), Verdict::kStall, FindingType::kCycle, {100, 200}, {"msgrcv(7)"});
+  // A service that short-lived clients send to.
+  expect_no_finding(
+      made_here(trace, "msgget"), look(0),
+      "any process that uses the System V message queue 7 (last sent to by process 9999, which has ended; "
+      "last received from by process 200 `app`)");
+  expect_no_finding(trace, look(1), "any process that uses the System V message queue 7");
+}
+
+TEST_F(CallWaits, APosixMessageQueue) {
+  const auto look = [](const std::string& name) {
+    MadeLook made;
+    made.child(1, 200).on(2, "mq_timedreceive", 3, "read").catches(2, 0);
+    return made.holds(1, 5, "mqueue", "w", 11, "NULL,NULL,NULL,NULL,0", name)
+        .holds(2, 3, "mqueue", "r", 11, "NULL,NULL,NULL,NULL,0", name);
+  };
+  const HungTrace trace = processes_in({"wait4", "mq_timedreceive"});
+  expect_finding(trace, look("/jobs (deleted)"), Verdict::kDeadlock, FindingType::kCycle, {100, 200},
+                 {"a descriptor to send to /jobs (deleted) is open in process 100 `app` (descriptor 5)"});
+  expect_no_finding(trace, look("/jobs"), "whoever opens the message queue /jobs");
+  expect_no_finding(trace, look("/jobs (deleted)").holds(0, 9, "mqueue", "w", 11), "process 9999 `other`");
+  // One who only receives ends no wait of a receiver.
+  expect_finding(trace, look("/jobs (deleted)").holds(0, 9, "mqueue", "r", 11), Verdict::kDeadlock, FindingType::kCycle,
+                 {100, 200}, {"(descriptor 5)"});
+  HungTrace free = processes_in({"wait4", "mq_timedreceive", ""});
+  expect_no_finding(free, look("/jobs (deleted)").holds(3, 3, "mqueue", "rw", 11));
+}
+
+TEST_F(CallWaits, AFifoThatNobodyElseOpens) {
   MadeLook look;
-  look.child(1, -1).in_call(2, "semop").lock(5, "sem", 7, 2, true).lock(5, "sem", 7, 0, false, true);
-  const Diagnosis dead = look_at(processes_in({"wait4", "semop"}), look);
-  EXPECT_EQ(verdict_name(dead.verdict), "stall");
-  MadeLook alive;
-  alive.child(1, -1).in_call(2, "semop").lock(5, "sem", 7, 2, true).lock(5, "sem", 7, 1, false);
-  expect_no_finding(processes_in({"wait4", "semop"}), alive, "any process that changes the System V semaphore");
+  look.on(1, "openat", -2, "read").holds(1, -2, "fifo", "r", 11, "NULL,NULL,NULL,NULL,0", "/srv/in");
+  expect_no_finding(processes_in({"openat"}), look,
+                    "openat(/srv/in, O_RDONLY) can be ended by whoever opens /srv/in to write it");
+  // Who only opens it has no end of it yet.
+  look.on(2, "write", 4, "write").holds(2, 4, "fifo", "w", 11, "NULL,NULL,NULL,NULL,0", "/srv/in");
+  expect_no_finding(processes_in({"openat", "write"}), look, "somebody unseen who has the read end of /srv/in open");
+}
+
+TEST_F(CallWaits, APollThatGoesOnAfterAStop) {
+  MadeLook look;
+  look.in_call(1, "poll").waits(1, 3, "read").pipe(77, 1, 3, 1, 4).catches(1, 0);
+  HungTrace trace = processes_in({"restart_syscall"});
+  trace.more_sql = "INSERT INTO kind VALUES(90, 'poll', 'syscall', 'x86_64', 7);";
+  expect_finding(trace, look, Verdict::kDeadlock, FindingType::kSelfDeadlock, {100}, {"poll(3<pipe:[77]> read)"});
+}
+
+TEST_F(CallWaits, WhatACallAsksFor) {
+  MadeLook look;
+  look.child(1, 200).in_call(2, "writev", 4).waits(2, 4, "write", "NULL", "8192").pipe(77, 1, 3, 2, 4);
+  expect_finding(processes_in({"wait4", "writev"}), look, Verdict::kDeadlock, FindingType::kCycle, {100, 200},
+                 {"waits in writev(4<pipe:[77]>, 8192 bytes) in serve"});
+}
+
+// A job in a program that handles signals, as Python does.
+TEST_F(CallWaits, AJobThatHandlesSignals) {
+  MadeLook look;
+  look.child(1, -1).in_call(2, "select", 4).waits(2, 3, "read").catches(1, 1 << 16).catches(2, 2);
+  for (const int process : {1, 2}) look.holds(process, 3, "pipe", "r", 77).holds(process, 4, "pipe", "w", 77);
+  HungTrace trace = processes_in({"wait4", "select"});
+  expect_no_finding(trace, look, "a signal handler that uses descriptor 4");
+  trace.more_sql = "UPDATE image SET name = 'make' WHERE id = 1;";
+  expect_finding(trace, look, Verdict::kDeadlock, FindingType::kCycle, {100, 200}, {"the write end of pipe:[77]"});
+  // A pipe of the job's own, of which make has one end.
+  MadeLook own;
+  own.child(1, -1).in_call(2, "select", 4).waits(2, 3, "read").catches(2, 2).holds(1, 4, "pipe", "w", 77);
+  own.holds(2, 3, "pipe", "r", 77).holds(2, 4, "pipe", "w", 77);
+  expect_no_finding(trace, own, "a signal handler that uses descriptor 4");
 }
 
 TEST_F(CallWaits, HealthyServicesAreNotAccused) {
@@ -395,6 +497,23 @@ TEST_F(CallWaits, TheLookTellsHandlers) {
   lock.holds(1, 5, "file", "rw", 11).holds(2, 3, "file", "rw", 11);
   lock.lock(1, "flock", 11, 1, false).lock(1, "flock", 11, 2, true);
   expect_no_finding(processes_in({"wait4", "flock"}), lock, "the signal of a timer");
+}
+
+// posix_spawn asks for the default of each signal in the child, and has no handler.
+TEST_F(CallWaits, TheDefaultOfSigalrmIsNoTimer) {
+  MadeLook look;
+  look.child(1, 200).on(2, "write", 4, "write").pipe(77, 1, 3, 2, 4);
+  HungTrace trace = processes_in({"wait4", "write"});
+  trace.more_sql =
+      "INSERT INTO kind VALUES(90, 'rt_sigaction', 'syscall', 'x86_64', 13);"
+      "INSERT INTO event SELECT 900, ts_ns - 5, 1, 'returned', 2, 2, 90, 0, NULL, 14, 4096, 0, 0, 0, 0 FROM event "
+      "LIMIT "
+      "1;";
+  expect_no_finding(trace, look, "the signal of a timer");
+  look.catches(2, 0);
+  expect_finding(trace, look, Verdict::kDeadlock, FindingType::kCycle, {100, 200}, {"the end of process 200"});
+  trace.more_sql += "UPDATE kind SET name = 'setitimer' WHERE id = 90;";
+  expect_no_finding(trace, look, "the signal of a timer");
 }
 
 TEST_F(CallWaits, ATimeLimitOfASocketIsSeenFromTheStartOnly) {

@@ -88,6 +88,27 @@ TEST(HitText, ALineForEachKind) {
             "app[7/8] 0 ufunction libssl.so.3:SSL_read(ssl=0x5000, num=16) = -2 <12.3 µs>\n");
   function.result = 0x7f0012345678;
   EXPECT_TRUE(event_text(function, "0").ends_with(") = 0x7f0012345678 <12.3 µs>\n")) << event_text(function, "0");
+  const auto result = [&function](const std::string& source, const std::string& type, std::int64_t value) {
+    function.source = source;
+    function.result_type = type;
+    function.result = value;
+    const std::string text = event_text(function, "0");
+    const std::size_t from = text.find(") = ") + 4;
+    return text.substr(from, text.find(" <") - from);
+  };
+  EXPECT_EQ(result("ufunction", "char *", 0x7f00), "0x7f00");
+  EXPECT_EQ(result("ufunction", "char *", 0), "NULL");
+  EXPECT_EQ(result("ufunction", "int", -2), "-2");
+  EXPECT_EQ(result("ufunction", "bool", 1), "true");
+  EXPECT_EQ(result("ufunction", "size_t", -1), "18446744073709551615");
+  EXPECT_EQ(result("kfunction", "unsigned int", 0xfffffffe), "4294967294");
+  EXPECT_EQ(result("kfunction", "ssize_t", -2), "-2 ENOENT");
+  EXPECT_EQ(result("kfunction", "struct file *", -2), "-2 ENOENT");
+  EXPECT_EQ(result("kfunction", "struct file *", -5000), "0xffffffffffffec78");
+  EXPECT_EQ(result("kfunction", "size_t", -2), "18446744073709551614");
+  EXPECT_EQ(result("kfunction", "bool", 0), "false");
+  EXPECT_EQ(result("kfunction", "", -2), "-2");
+  function.source = "ufunction";
   function.result.reset();
   function.dur_ns.reset();
   function.how = "left";

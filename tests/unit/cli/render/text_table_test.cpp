@@ -51,6 +51,20 @@ TEST(TextTable, MakesCellsSafe) {
   EXPECT_EQ(table.render(80), "  name\n  a\\x1b[1m\\x0ab\\xff\n");
 }
 
+TEST(TextTable, ColoursCellsWithoutMovingThem) {
+  TextTable table({{"n", Align::kRight}, {"name", Align::kLeft, Shrink::kEnd, 4}, {"error"}});
+  table.set_ink("n", [](std::string_view cell) { return cell == "1000" ? Ink::kDoubt : Ink::kPlain; });
+  table.set_ink("error", Ink::kBad);
+  table.set_ink("no such column", Ink::kBad);
+  table.add_row({"1", "a-long-name", "ENOENT"});
+  table.add_row({"1000", "b", "\x1b[0m"});
+  EXPECT_EQ(table.render({24, true, Paint(true)}),
+            "     n  name    error\n"
+            "     1  a-long…  \x1b[1;31mENOENT\x1b[0m\n"
+            "  \x1b[35m1000\x1b[0m  b        \x1b[1;31m\\x1b[0m\x1b[0m\n");
+  EXPECT_EQ(table.render(24).find('\x1b'), std::string::npos);
+}
+
 TEST(Shorten, CountsCodePoints) {
   EXPECT_EQ(display_width("µs…"), 3U);
   EXPECT_EQ(shorten("µµµµµµ", 4, Shrink::kEnd), "µµµ…");

@@ -21,5 +21,32 @@ TEST(Wrapped, WidthIsThatOfCharacters) {
   EXPECT_EQ(wrapped("äöü äöü", 7, 0), "äöü äöü");
 }
 
+TEST(Wrapped, SequencesThatColourTakeNoColumns) {
+  const Paint paint(true);
+  const std::string red = paint(Ink::kBad, "red");
+  EXPECT_EQ(wrapped(red + " " + red, 7, 0), red + " " + red);
+  EXPECT_EQ(wrapped(red + " " + red, 6, 0), red + "\n" + red);
+}
+
+TEST(Shorten, CutsTheTextAndKeepsTheColours) {
+  const Paint paint(true);
+  const std::string text = "a" + paint(Ink::kDoubt, "bcd") + "e";
+  EXPECT_EQ(display_width(text), 5U);
+  EXPECT_EQ(shorten(text, 5, Shrink::kEnd), text);
+  EXPECT_EQ(shorten(text, 3, Shrink::kEnd), "a\x1b[35mb\x1b[0m…");
+  EXPECT_EQ(shorten(text, 3, Shrink::kMiddle), "a\x1b[35m…\x1b[0me");
+  EXPECT_EQ(shorten(text, 1, Shrink::kEnd), "\x1b[35m\x1b[0m…");
+}
+
+TEST(Paint, OnlyItsOwnSequencesTakeNoColumns) {
+  EXPECT_EQ(Paint()(Ink::kBad, "text"), "text");
+  EXPECT_EQ(Paint(true)(Ink::kPlain, "text"), "text");
+  EXPECT_EQ(Paint(true)(Ink::kBad, ""), "");
+  EXPECT_EQ(paint_length("\x1b[1;31mred"), 7U);
+  for (const char* other : {"", "\x1b", "\x1b[", "\x1b[31", "\x1b[31K", "\x1b]0;title\x07", "[31m", " \x1b[31m"})
+    EXPECT_EQ(paint_length(other), 0U) << other;
+  EXPECT_EQ(display_width("\x1b[31K"), 5U);
+}
+
 }  // namespace
 }  // namespace uscope::cli

@@ -39,7 +39,7 @@ TEST_F(CompletionTest, Verbs) {
 
 TEST_F(CompletionTest, OptionsOfTheVerb) {
   EXPECT_EQ(complete({"uscope", "report", "--"}),
-            (Words{"--app-module", "--force", "--format", "--help", "--html", "--top"}));
+            (Words{"--app-module", "--color", "--force", "--format", "--help", "--html", "--no-pager", "--top"}));
   EXPECT_EQ(complete({"uscope", "tree", "sample.db", "--im"}), (Words{"--images"}));
   for (const char* verb : {"load", "export"})
     EXPECT_EQ(complete({"uscope", verb, "--fo"}), (Words{"--force", "--format"})) << verb;
@@ -50,12 +50,17 @@ TEST_F(CompletionTest, ValuesOfOptions) {
   EXPECT_EQ(complete({"uscope", "export", "--weight", "t"}), (Words{"time"}));
   EXPECT_EQ(complete({"uscope", "events", "--how", "no"}), (Words{"no_entry", "noreturn"}));
   EXPECT_EQ(complete({"uscope", "raw", "--type", "kernel"}), (Words{"kernel_place"}));
-  EXPECT_EQ(complete({"uscope", "completion", "b"}), (Words{"bash"}));
+  EXPECT_EQ(complete({"uscope", "report", "--format", "=", "j"}), (Words{"json"}));
+  EXPECT_EQ(complete({"uscope", "completion", ""}), (Words{"bash", "fish", "zsh"}));
 }
 
 TEST_F(CompletionTest, Files) {
+  std::ofstream(folder_ / "sample.txt") << "no database";
   EXPECT_EQ(complete({"uscope", "report", "sam"}), (Words{"sample.db"}));
-  EXPECT_EQ(complete({"uscope", "export", "-o", "sam"}), (Words{"sample.db"}));
+  EXPECT_EQ(complete({"uscope", "diff", "--normal", "a.db", "--abnormal", "b.db", "sam"}), (Words{"sample.db"}));
+  EXPECT_EQ(complete({"uscope", "export", "-o", "sam"}), (Words{"sample.db", "sample.txt"}));
+  EXPECT_EQ(complete({"uscope", "record", "-S", "sam"}), Words{}) << "a number";
+  EXPECT_EQ(complete({"uscope", "record", "--", "cat", "sam"}), (Words{"sample.db", "sample.txt"}));
 }
 
 }  // namespace

@@ -109,6 +109,20 @@ TEST_F(HostileTrace, NoReaderLetsAnythingThrough) {
   }
 }
 
+TEST_F(HostileTrace, ExportsOfOtherToolsAreSafeToo) {
+  const Finished speedscope =
+      uscope({"export", "evil.db", "--format", "speedscope", "--levels", "process,thread,call"});
+  EXPECT_EQ(speedscope.code, 0);
+  expect_safe(speedscope.out, "speedscope");
+  EXPECT_TRUE(nlohmann::json::accept(speedscope.out));
+  for (const char* format : {"pprof", "perfetto", "ctf"}) {
+    const Finished run = uscope({"export", "evil.db", "--format", format, "-o", std::string("evil.") + format});
+    EXPECT_EQ(run.code, 0) << format;
+    expect_safe(run.err, format);
+  }
+  expect_safe(read_file(folder_ / "evil.ctf" / "metadata"), "the metadata of ctf");
+}
+
 TEST_F(HostileTrace, RawLetsNothingThrough) {
   const std::string text = output({"raw", "evil.raw"});
   EXPECT_NE(text.find(" exec "), std::string::npos);

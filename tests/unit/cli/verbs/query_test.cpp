@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/render/histogram.h"
 #include "cli/render/query_render.h"
 #include "tests/unit/cli/run_command.h"
 
@@ -86,6 +87,7 @@ TEST_F(CommandTest, ReadyQuestionsRunOnAnyTrace) {
 TEST_F(CommandTest, ExplainSaysWhatIsDoneWhere) {
   const std::string text = output({"query", "--explain", kByKind});
   EXPECT_TRUE(text.starts_with("summed at each event; SQLite finishes it\n")) << text;
+  EXPECT_NE(text.find("\nmemory for the sums: 2.1 MiB for each CPU\n"), std::string::npos) << text;
   EXPECT_NE(text.find("no stack"), std::string::npos) << text;
   EXPECT_NE(text.find("asked when a call begins"), std::string::npos) << text;
   for (const char* end : {"max(dur_ns)", "sum(result)", "count(errno)", "max(how)"}) {

@@ -148,7 +148,7 @@ TEST_F(CommandTest, SqlAsJson) {
 
 TEST_F(CommandTest, SqlMayDescribeTheSchema) {
   EXPECT_NE(output({"sql", "sample.db", "PRAGMA table_info(event)"}).find("thread_id"), std::string::npos);
-  EXPECT_EQ(output({"sql", "sample.db", "PRAGMA user_version"}), "user_version\n------------\n          16\n");
+  EXPECT_EQ(output({"sql", "sample.db", "PRAGMA user_version"}), "user_version\n------------\n          17\n");
 }
 
 TEST_F(CommandTest, SqlRefusesEverythingButReading) {
@@ -263,7 +263,8 @@ TEST_F(CommandTest, UsageErrorsAreTwoAndNamed) {
                              {"report", "sample.db", "--top", "-1"},
                              {"tree", "sample.db", "--unknown"},
                              {"sql", "sample.db"},
-                             {"export", "sample.db", "--format", "pprof"}}) {
+                             {"export", "sample.db", "--format", "dot"},
+                             {"export", "sample.db", "--format", "pprof", "--weight", "time"}}) {
     const Finished run = uscope(words);
     EXPECT_EQ(run.code, 2) << (words.empty() ? "" : words[0]);
     EXPECT_EQ(run.out, "");

@@ -76,6 +76,7 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
       {"stack_frame", "stack_id position inline_depth frame_id space"},
       {"kind", "id name class abi nr"},
       {"kind_argument", "kind_id arg name type"},
+      {"kind_result", "kind_id type"},
       {"event", "id ts_ns dur_ns how thread_id image_id kind_id result stack_id a0 a1 a2 a3 a4 a5"},
       {"event_string", "event_id arg string_id late source"},
       {"string", "id value"},
@@ -112,7 +113,7 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
       {"unwind_table", "id path build_id state rows rules bytes trouble"},
       {"thread_look",
        "thread_id ts_ns state asleep stop_signal tracer_pid tracer kind_id a0 a1 a2 a3 a4 a5 timed caught"},
-      {"waited_descriptor", "thread_id fd via_fd wants"},
+      {"waited_descriptor", "thread_id fd via_fd wants bytes"},
       {"waited_process", "thread_id pid pgid what"},
       {"resource",
        "process_id pid process fd type access dev ino peer queued room listening nonblocking name ts_ns at"},
@@ -148,7 +149,7 @@ TEST_F(SchemaTest, EveryColumnIsDocumented) {
 }
 
 TEST_F(SchemaTest, VersionsAreSet) {
-  EXPECT_EQ(one("PRAGMA user_version"), "16");
+  EXPECT_EQ(one("PRAGMA user_version"), "17");
   EXPECT_EQ(one("PRAGMA application_id"), std::to_string(0x75736370));
 }
 

@@ -90,6 +90,17 @@ TEST_F(HitsTest, ArgumentsHaveNamesAndTypes) {
   EXPECT_EQ(rows("SELECT count(*) FROM kind WHERE name = 'user'"), "0") << "it has no event";
 }
 
+TEST_F(HitsTest, ResultsHaveTypes) {
+  with_hits();
+  trace_->kind(USC_SOURCE_UFUNCTION, 1, "libc.so.6:read", {"return:ssize_t"});
+  trace_->kind(USC_SOURCE_KFUNCTION, 1, "vfs_read", {});
+  trace_->hit(1, kStart + 40, hit_of(USC_SOURCE_KFUNCTION, 1, kStart + 40));
+  load();
+  EXPECT_EQ(rows("SELECT name, type, (SELECT count(*) FROM kind_argument WHERE kind_id = kind.id) FROM kind LEFT JOIN "
+                 "kind_result ON kind_id = id WHERE class LIKE '_function' ORDER BY 1"),
+            "libc.so.6:read|ssize_t|3\nvfs_read|-|0");
+}
+
 // Results of functions are no error numbers, and what lasts is no call that was slow, or that never returned.
 TEST_F(HitsTest, WhatIsOfCallsLeavesThemAlone) {
   with_hits();

@@ -93,7 +93,7 @@ TEST_F(PreflightTest, HeadersThatAreInstalled) {
 TEST_F(PreflightTest, AnInstalledModuleIsToBeLoaded) {
   put("/lib/modules/6.1.0-56-amd64/modules.dep", "kernel/fs/fuse/fuse.ko:\nupdates/dkms/uscope.ko.xz:\n");
   EXPECT_TRUE(kmod("kernel headers").ok);
-  EXPECT_EQ(kmod("module").found, "not loaded; installed as updates/dkms/uscope.ko.xz");
+  EXPECT_EQ(kmod("module").found, "not loaded; installed as /lib/modules/6.1.0-56-amd64/updates/dkms/uscope.ko.xz");
   EXPECT_EQ(kmod("module").remedy, "modprobe uscope");
 }
 

@@ -114,14 +114,23 @@ TEST(PlanKinds, EachKindThatCanOccurIsTold) {
   probe.arguments[0].name = "arg1";
   probe.arguments[0].type = "long";
   plan.probes.push_back(probe);
+  probe = {};
+  probe.kind = 4;
+  probe.name = "libc.so.6:strdup";
+  probe.result_type = "char *";
+  plan.probes.push_back(probe);  // what it returns is not seen
+  plan.probes.push_back(probe);
+  plan.probes.back().kind = 5;
+  plan.probes.back().with_return = true;
   MemorySink sink;
   std::vector<std::uint32_t> told;  // to whoever observes
   ASSERT_TRUE(write_kinds(sink, plan, 7, [&](const usc_kind& kind) { told.push_back(kind.kind); }));
-  EXPECT_EQ(told, (std::vector<std::uint32_t>{USC_SAMPLE_USER, USC_SAMPLE_KERNEL, USC_OFFCPU_PREEMPTED,
-                                              USC_OFFCPU_SLEEPING, USC_OFFCPU_BLOCKED, USC_OFFCPU_STOPPED, 3}));
+  EXPECT_EQ(told,
+            (std::vector<std::uint32_t>{USC_SAMPLE_USER, USC_SAMPLE_KERNEL, USC_OFFCPU_PREEMPTED, USC_OFFCPU_SLEEPING,
+                                        USC_OFFCPU_BLOCKED, USC_OFFCPU_STOPPED, 3, 4, 5, 5}));
   std::vector<std::string> texts;
   const auto kinds = sink.all<usc_kind>(&texts);
-  ASSERT_EQ(kinds.size(), 7U);
+  ASSERT_EQ(kinds.size(), 10U);
   EXPECT_EQ(kinds[0].source, USC_SOURCE_SAMPLE);
   EXPECT_EQ(texts[0].substr(0, kinds[0].text_bytes),
             std::string("user\0cpu:unsigned int\0period_ns:unsigned long\0", 46));
@@ -130,6 +139,7 @@ TEST(PlanKinds, EachKindThatCanOccurIsTold) {
   EXPECT_EQ(kinds[6].kind, 3U);
   EXPECT_EQ(kinds[6].args, 1U);
   EXPECT_EQ(texts[6].substr(0, kinds[6].text_bytes), std::string("libc.so.6:libc:setjmp\0arg1:long\0", 32));
+  EXPECT_EQ(texts[9].substr(0, kinds[9].text_bytes), std::string("libc.so.6:strdup\0return:char *\0", 31));
 }
 
 }  // namespace

@@ -144,7 +144,7 @@ TEST_F(KernelFunctionsTest, TargetsAreFoundByPattern) {
   EXPECT_EQ(read.matches[0].probe.source, USC_SOURCE_KFUNCTION);
   EXPECT_EQ(read.matches[0].probe.places, (std::vector<std::uint64_t>{0xffffffff81000020}));
   EXPECT_EQ(read.matches[0].why_not, "");
-  EXPECT_NE(read.matches[0].note.find("(BTF) has no such function"), std::string::npos);
+  EXPECT_NE(read.matches[0].note.find("(BTF) of the kernel has no such function"), std::string::npos);
   EXPECT_NE(find("kfunction:part.*").matches.at(0).note.find("the compiler has made"), std::string::npos);
   EXPECT_NE(find("kfunction:ext4*").matches.at(0).note.find("its module ext4"), std::string::npos);
   // Two functions of one name, and one function of two names.

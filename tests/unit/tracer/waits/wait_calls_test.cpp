@@ -8,18 +8,23 @@
 #include <poll.h>
 #include <sched.h>
 #include <sys/select.h>
+#include <sys/sem.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 
 #include <array>
 #include <cstring>
 #include <initializer_list>
+#include <optional>
+#include <string>
 
 namespace uscope::tracer {
 namespace {
 
-// Of this process; address 1 cannot be read.
+// Of this process; addresses 0 and 1 cannot be read.
 bool read_own(std::uint64_t from, void* to, std::size_t bytes) {
-  if (from == 1) return false;
+  if (from <= 1) return false;
   std::memcpy(to, reinterpret_cast<const void*>(from), bytes);  // NOLINT(performance-no-int-to-ptr)
   return true;
 }
@@ -53,8 +58,21 @@ void expect_child(const CallWaits& waits, std::uint32_t pid, std::uint32_t pgid,
   EXPECT_EQ(waits.things[0].pgid, pgid);
 }
 
+// Code before address 0x1002; nothing else can be read.
+ReadMemory code_of(std::array<std::uint8_t, 2> code) {
+  return [code](std::uint64_t from, void* to, std::size_t bytes) {
+    if (from != 0x1000 || bytes != code.size()) return false;
+    std::memcpy(to, code.data(), bytes);
+    return true;
+  };
+}
+
+std::optional<CallFound> parsed(const std::string& line, const std::string& wchan = "pipe_read") {
+  return parse_call(line, wchan, code_of({0, 0}));
+}
+
 TEST(ParseCall, ALineOfTheKernel) {
-  const auto call = parse_call("0 0x3 0x7ffc1000 0x1 0x0 0xffffffffffffffff 0x10 0x7ffc00000f00 0x7f1234567800\n");
+  const auto call = parsed("0 0x3 0x7ffc1000 0x1 0x0 0xffffffffffffffff 0x10 0x7ffc00000f00 0x7f1234567800\n");
   ASSERT_TRUE(call);
   EXPECT_EQ(call->nr, static_cast<std::uint32_t>(__NR_read));
   EXPECT_EQ(call->abi, USC_ABI_X86_64);
@@ -62,21 +80,36 @@ TEST(ParseCall, ALineOfTheKernel) {
   EXPECT_TRUE(std::equal(args.begin(), args.end(), std::begin(call->args)));
 }
 
-// With a stack below 4 GiB, the number is one of 32-bit calls.
 TEST(ParseCall, OtherAbis) {
-  const auto small = parse_call("3 0x0 0xffb01000 0x1 0x0 0x0 0x0 0xffb00f00 0xf7f12345");
+  const auto small = parsed("3 0x0 0xffb01000 0x1 0x0 0x0 0x0 0xffb00f00 0xf7f12345");
   ASSERT_TRUE(small);
   EXPECT_EQ(small->abi, USC_ABI_I386);
   EXPECT_FALSE(waits_of(*small, read_own).is_followed);
-  const auto x32 = parse_call("1073741824 0x0 0x1000 0x1 0x0 0x0 0x0 0xffb00f00 0xf7f12345");
+  const auto x32 = parsed("1073741824 0x0 0x1000 0x1 0x0 0x0 0x0 0xffb00f00 0xf7f12345");
   ASSERT_TRUE(x32);
   EXPECT_EQ(x32->abi, USC_ABI_X32);
   EXPECT_FALSE(waits_of(*x32, read_own).is_followed);
 }
 
+// Wherever the stack lies: above 4 GiB in the first line, below in the second.
+TEST(ParseCall, TheInstructionTellsTheAbi) {
+  for (const char* line :
+       {"0 0x3 0x1000 0x1 0x0 0x0 0x0 0x7ffc00000f00 0x1002", "0 0x3 0x1000 0x1 0x0 0x0 0x0 0xf00 0x1002"}) {
+    EXPECT_EQ(parse_call(line, "", code_of({0x0f, 0x05}))->abi, USC_ABI_X86_64) << line;
+    EXPECT_EQ(parse_call(line, "", code_of({0xcd, 0x80}))->abi, USC_ABI_I386) << line;
+  }
+}
+
+TEST(ParseCall, AfterAStop) {
+  const char* const line = "219 0x7ffc1000 0x2 0xffffffff 0x0 0x0 0x0 0x7ffc00000f00 0x7f1234567800";
+  EXPECT_EQ(parsed(line, "poll_schedule_timeout.constprop.0")->nr, static_cast<std::uint32_t>(__NR_poll));
+  EXPECT_EQ(parsed(line, "hrtimer_nanosleep")->nr, static_cast<std::uint32_t>(__NR_restart_syscall));
+  EXPECT_EQ(parsed(line, "")->nr, static_cast<std::uint32_t>(__NR_restart_syscall));
+}
+
 TEST(ParseCall, NoCall) {
   for (const char* line : {"running", "-1 0x7ffc0f00 0x7f12345678", "", "0 0x3", "0 0x3 0x4 0x5 0x6 0x7 0x8", "x"})
-    EXPECT_FALSE(parse_call(line)) << line;
+    EXPECT_FALSE(parsed(line)) << line;
 }
 
 TEST(WaitCalls, OfOneDescriptor) {
@@ -104,6 +137,72 @@ TEST(WaitCalls, OfTwoDescriptors) {
       EXPECT_EQ(thing.wants, thing.fd == from ? USC_WANTS_READ : USC_WANTS_WRITE) << nr;
     EXPECT_TRUE(waits.things[0].fd == to || waits.things[1].fd == to) << nr;
   }
+}
+
+TEST(WaitCalls, HowMuchIsAskedFor) {
+  EXPECT_EQ(of(__NR_read, {3, 0, 4096}).bytes, 4096U);
+  EXPECT_EQ(of(__NR_sendto, {3, 0, 17}).bytes, 17U);
+  EXPECT_EQ(of(__NR_write, {3, 0, ~std::uint64_t{0}}).bytes, 0x7ffff000U);  // the kernel's bound
+  EXPECT_EQ(of(__NR_splice, {3, 0, 4, 0, 512}).bytes, 512U);
+  EXPECT_EQ(of(__NR_accept, {3}).bytes, std::nullopt);
+  std::array<iovec, 3> buffers{{{nullptr, 100}, {nullptr, 0}, {nullptr, 23}}};
+  EXPECT_EQ(of(__NR_writev, {3, address_of(buffers.data()), buffers.size()}).bytes, 123U);
+  EXPECT_EQ(of(__NR_readv, {3, 1, buffers.size()}).bytes, std::nullopt);
+  EXPECT_EQ(of(__NR_readv, {3, address_of(buffers.data()), 1 << 20}).bytes, std::nullopt);
+  std::array<mmsghdr, 2> messages{};
+  messages[0].msg_hdr.msg_iov = buffers.data();
+  messages[0].msg_hdr.msg_iovlen = buffers.size();
+  messages[1].msg_hdr.msg_iov = buffers.data();
+  messages[1].msg_hdr.msg_iovlen = 1;
+  EXPECT_EQ(of(__NR_sendmsg, {3, address_of(messages.data())}).bytes, 123U);
+  EXPECT_EQ(of(__NR_recvmmsg, {3, address_of(messages.data()), messages.size()}).bytes, 223U);
+  EXPECT_FALSE(of(__NR_readv, {3, 1, 1}).unreadable);  // it decides nothing
+}
+
+TEST(WaitCalls, TheFileThatIsOpened) {
+  constexpr std::size_t kWhole = 4096;  // it is read up to the end of its page
+  alignas(kWhole) static std::array<char, kWhole> path{"in/fifo"};
+  const auto opens = of(__NR_openat, {static_cast<std::uint64_t>(AT_FDCWD), address_of(path.data()), O_WRONLY});
+  ASSERT_TRUE(opens.path);
+  EXPECT_EQ(opens.path->path, "in/fifo");
+  EXPECT_EQ(opens.path->folder, AT_FDCWD);
+  EXPECT_TRUE(opens.path->writes && !opens.path->reads);
+  const auto old = of(__NR_open, {address_of(path.data()), O_RDONLY | O_CLOEXEC});
+  EXPECT_TRUE(old.path && old.path->reads && !old.path->writes);
+  EXPECT_FALSE(of(__NR_openat, {3, 1, O_RDONLY}).path);
+  // A text that crosses the end of a page, behind which there is nothing.
+  constexpr std::uint64_t kPage = kWhole;
+  const auto tail = [](std::uint64_t from, void* to, std::size_t bytes) {
+    if (from / kPage != (from + bytes - 1) / kPage || from >= 3 * kPage) return false;
+    std::memset(to, 'x', bytes);
+    if (from / kPage == 2) static_cast<char*>(to)[1] = '\0';
+    return true;
+  };
+  CallFound call;
+  call.nr = __NR_open;
+  call.args[0] = 2 * kPage - 3;
+  EXPECT_EQ(waits_of(call, tail).path->path, "xxxx");
+  call.args[0] = 3 * kPage - 3;
+  EXPECT_FALSE(waits_of(call,
+                        [](std::uint64_t from, void* to, std::size_t bytes) {
+                          std::memset(to, 'x', bytes);
+                          return from < 3 * kPage;
+                        })
+                   .path)
+      << "it does not end";
+}
+
+TEST(WaitCalls, SystemVObjects) {
+  std::array<sembuf, 2> changes{{{3, -1, 0}, {4, 0, 0}}};
+  const auto set = of(__NR_semop, {5, address_of(changes.data()), changes.size()});
+  EXPECT_EQ(set.semaphores, 5);
+  ASSERT_EQ(set.changes.size(), 2U);
+  EXPECT_TRUE(set.changes[0].number == 3 && set.changes[0].by == -1);
+  EXPECT_TRUE(set.changes[1].number == 4 && set.changes[1].by == 0);
+  EXPECT_EQ(of(__NR_semop, {5, 1, 1}).changes.size(), 0U);
+  const auto queue = of(__NR_msgrcv, {6, 0, 16});
+  EXPECT_EQ(queue.messages, 6);
+  EXPECT_EQ(queue.bytes, 16U);
 }
 
 TEST(WaitCalls, ASetOfPoll) {

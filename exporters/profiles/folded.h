@@ -9,6 +9,7 @@
 
 #include "analyzer/read/catalog.h"
 #include "analyzer/read/event_filter.h"
+#include "exporters/profiles/stack_groups.h"
 #include "store/db/database.h"
 #include "support/result.h"
 
@@ -19,17 +20,9 @@ enum class FoldedWeight {
   kTime,    // nanoseconds inside calls and functions that returned, off the CPU, or that a sample stands for
 };
 
-// What stands around a stack, in this order: program, pid and thread before it, the call behind it.
-struct FoldedLevels {
-  bool process = true;  // the program's name
-  bool pid = false;     // `pid 123`
-  bool thread = false;  // `worker/124`: name and tid
-  bool call = false;    // the system call as the innermost frame; of a probe its kind, with its class before it
-};
-
 struct FoldedOptions {
   FoldedWeight weight = FoldedWeight::kEvents;
-  FoldedLevels levels{};
+  Levels levels{};
   analyzer::EventFilter filter{};  // without `limit`
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "exporters/folded.h"
+#include "exporters/profiles/folded.h"
 
 #include <map>
 

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "tracer/waits/descriptors.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <linux/kcmp.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <string_view>
+
+#include "support/unique_fd.h"
+#include "tracer/process/process_list.h"
+
+namespace uscope::tracer {
+namespace {
+
+std::uint8_t type_of_name(const std::string& name) {
+  static constexpr std::pair<std::string_view, std::uint8_t> kNames[] = {
+      {"pipe:[", USC_RESOURCE_PIPE},
+      {"socket:[", USC_RESOURCE_INET},
+      {"anon_inode:[eventfd]", USC_RESOURCE_EVENTFD},
+      {"anon_inode:[pidfd]", USC_RESOURCE_PIDFD},
+      {"pidfd:[", USC_RESOURCE_PIDFD},
+      {"anon_inode:[eventpoll]", USC_RESOURCE_EPOLL},
+      {"anon_inode:[signalfd]", USC_RESOURCE_SIGNALFD},
+      {"anon_inode:[timerfd]", USC_RESOURCE_TIMERFD},
+      {"anon_inode:inotify", USC_RESOURCE_INOTIFY},
+      {"anon_inode:[inotify", USC_RESOURCE_INOTIFY},
+      {"/dev/pts/", USC_RESOURCE_TTY},
+      {"/dev/tty", USC_RESOURCE_TTY},
+      {"/dev/ptmx", USC_RESOURCE_TTY},
+      {"/dev/console", USC_RESOURCE_TTY},
+  };
+  for (const auto& [start, type] : kNames)
+    if (name.starts_with(start)) return type;
+  return name.starts_with('/') ? USC_RESOURCE_FILE : USC_RESOURCE_OTHER;
+}
+
+// What fdinfo says; false if it cannot be read. `of` is a process's or thread's folder in /proc.
+bool read_fdinfo(const std::string& of, Descriptor& descriptor) {
+  std::ifstream file(fmt::format("{}/fdinfo/{}", of, descriptor.fd));
+  bool has_flags = false;
+  for (std::string line; std::getline(file, line);) {
+    const auto value = [&line](std::string_view key) -> const char* {
+      return line.starts_with(key) ? line.c_str() + key.size() : nullptr;
+    };
+    if (const char* flags = value("flags:")) {
+      descriptor.flags = static_cast<std::uint32_t>(std::strtoul(flags, nullptr, 8));
+      has_flags = true;
+    } else if (const char* count = value("eventfd-count:")) {
+      descriptor.queued = std::strtoull(count, nullptr, 16);
+    } else if (const char* id = value("eventfd-id:")) {
+      descriptor.object = {0, std::strtoull(id, nullptr, 10)};
+    } else if (const char* process = value("Pid:")) {
+      const long number = std::strtol(process, nullptr, 10);
+      descriptor.peer = number > 0 ? static_cast<std::uint64_t>(number) : 0;
+    } else if (const char* sent = value("scm_fds:")) {
+      descriptor.sends_descriptors = std::strtoul(sent, nullptr, 10) != 0;
+    } else if (value("tfd:") != nullptr) {
+      int fd = -1;
+      unsigned events = 0;
+      if (sscanf(line.c_str(), "tfd: %d events: %x", &fd, &events) == 2) descriptor.set.emplace_back(fd, events);
+    }
+  }
+  return has_flags;
+}
+
+constexpr unsigned kAsked = STATX_TYPE | STATX_INO | STATX_NLINK;
+
+void set_object(const struct statx& found, Descriptor& descriptor) {
+  descriptor.object = {makedev(found.stx_dev_major, found.stx_dev_minor), found.stx_ino};
+  descriptor.has_links = found.stx_nlink != 0;
+  if (descriptor.type != USC_RESOURCE_FILE) return;
+  if (S_ISFIFO(found.stx_mode)) descriptor.type = USC_RESOURCE_FIFO;
+  if (S_ISCHR(found.stx_mode) || S_ISBLK(found.stx_mode)) descriptor.type = USC_RESOURCE_DEVICE;
+}
+
+// Device, inode and type of what has a path. The kernel's own knowledge: no file server is asked.
+void read_object(const std::string& of, Descriptor& descriptor) {
+  struct statx found {};
+  if (statx(AT_FDCWD, fmt::format("{}/fd/{}", of, descriptor.fd).c_str(), AT_STATX_DONT_SYNC, kAsked, &found) == 0)
+    set_object(found, descriptor);
+}
+
+struct Folder {
+  void operator()(DIR* folder) const { closedir(folder); }
+};
+
+}  // namespace
+
+std::uint64_t number_in(const std::string& name) {
+  const std::size_t open = name.find('[');
+  return open == std::string::npos ? 0 : std::strtoull(name.c_str() + open + 1, nullptr, 10);
+}
+
+std::string folder_of(std::uint32_t pid) {
+  return fmt::format("/proc/{}", pid);
+}
+
+std::vector<std::string> other_tables(std::uint32_t pid) {
+  std::vector<std::string> folders;
+  const std::string tasks = folder_of(pid) + "/task";
+  const std::unique_ptr<DIR, Folder> folder(opendir(tasks.c_str()));
+  while (const dirent* entry = folder ? readdir(folder.get()) : nullptr) {
+    const long tid = std::strtol(entry->d_name, nullptr, 10);
+    if (tid <= 0 || tid == static_cast<long>(pid)) continue;
+    // Above 0: they differ. What the kernel does not tell counts as shared: nearly all threads share.
+    if (syscall(SYS_kcmp, pid, tid, KCMP_FILES, 0, 0) > 0) folders.push_back(fmt::format("{}/{}", tasks, tid));
+  }
+  return folders;
+}
+
+std::optional<Descriptors> descriptors_of(const std::string& of, const std::function<bool(const Descriptor&)>& takes) {
+  const std::string path = of + "/fd";
+  const std::unique_ptr<DIR, Folder> folder(opendir(path.c_str()));
+  if (!folder) return std::nullopt;
+  Descriptors all;
+  while (const dirent* entry = readdir(folder.get())) {
+    if (entry->d_name[0] == '.') continue;
+    Descriptor descriptor;
+    descriptor.fd = static_cast<int>(std::strtol(entry->d_name, nullptr, 10));
+    descriptor.name = link_target(fmt::format("{}/{}", path, entry->d_name));
+    descriptor.type = type_of_name(descriptor.name);
+    if (!takes(descriptor) || !read_fdinfo(of, descriptor) || (descriptor.flags & O_PATH) != 0) continue;
+    const bool is_anonymous = descriptor.name.starts_with("anon_inode:");
+    if (!is_anonymous) read_object(of, descriptor);
+    all.emplace(descriptor.fd, std::move(descriptor));
+  }
+  return all;
+}
+
+// Who waits in the open has found the path, so the kernel remembers all of its parts.
+std::optional<Descriptor> find_fifo(const std::string& from, const std::string& path) {
+  const UniqueFd folder(open(from.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) return std::nullopt;
+  open_how how{};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_CACHED | RESOLVE_NO_MAGICLINKS | (path.starts_with('/') ? RESOLVE_IN_ROOT : 0);
+  const UniqueFd found(static_cast<int>(syscall(SYS_openat2, folder.get(), path.c_str(), &how, sizeof(how))));
+  struct statx facts {};
+  if (!found || statx(found.get(), "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, kAsked, &facts) != 0) return std::nullopt;
+  Descriptor descriptor;
+  descriptor.type = USC_RESOURCE_FILE;
+  set_object(facts, descriptor);
+  if (descriptor.type != USC_RESOURCE_FIFO) return std::nullopt;
+  descriptor.name = link_target(fmt::format("/proc/self/fd/{}", found.get()));
+  return descriptor;
+}
+
+}  // namespace uscope::tracer

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Descriptors of processes, as /proc tells them. Nothing is asked of file servers.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "uscope/record.h"
+
+namespace uscope::tracer {
+
+struct Descriptor {
+  int fd = -1;
+  std::string name;
+  std::uint32_t flags = 0;  // of the open file
+  std::uint8_t type = USC_RESOURCE_OTHER;
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> object;  // device and inode
+  std::optional<std::uint64_t> queued;
+  std::uint64_t peer = 0;
+  std::vector<std::pair<int, std::uint32_t>> set;  // of an epoll descriptor: numbers and events
+  bool sends_descriptors = false;
+  bool has_links = true;  // of what has a path: some folder still has it
+};
+
+using Descriptors = std::map<int, Descriptor>;
+
+// The number of "pipe:[4711]"; 0: it has none.
+[[nodiscard]] std::uint64_t number_in(const std::string& name);
+
+// A process's folder in /proc.
+[[nodiscard]] std::string folder_of(std::uint32_t pid);
+
+// Of threads that do not share their process's descriptors (unshare): their folders in /proc.
+[[nodiscard]] std::vector<std::string> other_tables(std::uint32_t pid);
+
+// `of`: a process's or thread's folder in /proc. `takes`: whether a descriptor with this name is read further. Nothing:
+// they cannot be listed.
+[[nodiscard]] std::optional<Descriptors> descriptors_of(const std::string& of,
+                                                        const std::function<bool(const Descriptor&)>& takes);
+
+// What the path leads to, as a descriptor that is not open; without type `USC_RESOURCE_FIFO` it is none. `from`: a
+// folder's path for a relative path, a root's for an absolute one. Looks only at what the kernel remembers of folders.
+[[nodiscard]] std::optional<Descriptor> find_fifo(const std::string& from, const std::string& path);
+
+}  // namespace uscope::tracer

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "tracer/waits/thread_status.h"
+
+#include <fmt/core.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "uscope/record.h"
+
+namespace uscope::tracer {
+
+std::optional<ThreadStatus> status_of(std::uint32_t pid, std::uint32_t tid) {
+  std::ifstream file(fmt::format("/proc/{}/task/{}/status", pid, tid));
+  ThreadStatus status;
+  int counters = 0;
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    const std::string_view name = std::string_view(line).substr(0, colon);
+    std::istringstream value(line.substr(colon + 1));
+    if (name == "State") value >> status.state;
+    if (name == "TracerPid") value >> status.tracer;
+    if (name == "NSpgid") value >> status.group;
+    if (std::uint64_t caught = 0; name == "SigCgt" && value >> std::hex >> caught) status.caught = caught;
+    if (name == "NStgid")
+      for (std::uint32_t number = 0; value >> number;) status.ns_pids.push_back(number);
+    if (name != "voluntary_ctxt_switches" && name != "nonvoluntary_ctxt_switches") continue;
+    std::uint64_t count = 0;
+    value >> count;
+    status.switches += count;
+    counters++;
+  }
+  return counters == 2 ? std::optional(status) : std::nullopt;
+}
+
+std::string first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+// The last field of /proc/PID/stat is the code with which it would end; of a stopped process its signal.
+std::uint8_t stop_signal_of(std::uint32_t pid) {
+  constexpr unsigned kLastSignal = 64;
+  const std::string line = first_line(fmt::format("/proc/{}/stat", pid));
+  const std::size_t space = line.rfind(' ');
+  if (space == std::string::npos) return 0;
+  const unsigned long code = std::strtoul(line.c_str() + space, nullptr, 10);
+  return code <= kLastSignal ? static_cast<std::uint8_t>(code) : std::uint8_t{0};
+}
+
+std::uint8_t state_of(const ThreadStatus& status, const std::string& wchan) {
+  if (wchan.find("freez") != std::string::npos || wchan.find("refrigerator") != std::string::npos)
+    return USC_THREAD_FROZEN;
+  switch (status.state) {
+    case 'R':
+      return USC_THREAD_RUNNING;
+    case 'S':
+    case 'I':
+      return USC_THREAD_ASLEEP;
+    case 'D':
+      return USC_THREAD_UNINTERRUPTIBLE;
+    case 'T':
+      return USC_THREAD_STOPPED;
+    case 't':
+      return USC_THREAD_TRACED;
+    case 'Z':
+    case 'X':
+      return USC_THREAD_ENDED;
+    default:
+      return USC_THREAD_UNKNOWN;
+  }
+}
+}  // namespace uscope::tracer

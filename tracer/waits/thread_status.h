@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// What /proc says of a thread: its state, the signals that its process handles, its numbers in namespaces.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace uscope::tracer {
+
+struct ThreadStatus {
+  char state = '?';
+  std::uint64_t switches = 0;
+  std::uint32_t tracer = 0;
+  std::vector<std::uint32_t> ns_pids;   // outermost first
+  std::uint32_t group = 0;              // NSpgid, of uscope's namespace
+  std::optional<std::uint64_t> caught;  // signals for which the process has handlers: bit 0 is signal 1
+  bool operator==(const ThreadStatus& other) const { return state == other.state && switches == other.switches; }
+};
+
+[[nodiscard]] std::optional<ThreadStatus> status_of(std::uint32_t pid, std::uint32_t tid);
+
+// Empty: it cannot be read.
+[[nodiscard]] std::string first_line(const std::string& path);
+
+// The signal that has stopped a process; 0: that cannot be told.
+[[nodiscard]] std::uint8_t stop_signal_of(std::uint32_t pid);
+
+// enum usc_thread_state. `wchan`: the kernel's function in which the thread sleeps.
+[[nodiscard]] std::uint8_t state_of(const ThreadStatus& status, const std::string& wchan);
+
+}  // namespace uscope::tracer
