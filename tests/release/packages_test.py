@@ -53,7 +53,7 @@ class Packages(unittest.TestCase):
         self.install("uscope", "uscope-doc")
         put_hang(self.root, "gcc")
         use(self.root, "/usr/bin/uscope", VERSION)
-        for name in ("share/uscope/stap/uscope-stap", "share/doc/uscope/README.Debian", "share/doc/uscope-doc/" "docs/cli.md",
+        for name in ("share/uscope/stap/uscope-stap", "share/doc/uscope/README.Debian", "share/doc/uscope/" "docs/cli.md",
                      "share/bash-completion/completions/uscope"):
             self.assertTrue(glob.glob(self.root.path(f"usr/{name}*")), name)
         self.root.must("dpkg", "--remove", "uscope", "uscope-doc")
