@@ -149,7 +149,7 @@ TEST_F(SchemaTest, EveryColumnIsDocumented) {
 }
 
 TEST_F(SchemaTest, VersionsAreSet) {
-  EXPECT_EQ(one("PRAGMA user_version"), "16");
+  EXPECT_EQ(one("PRAGMA user_version"), "17");
   EXPECT_EQ(one("PRAGMA application_id"), std::to_string(0x75736370));
 }
 
