@@ -144,14 +144,14 @@ class Functions(unittest.TestCase):
         self.assertEqual(types, {"do_filp_open": "struct file *", "vfs_read": "ssize_t"})
         lines = text("results.events").splitlines()
         self.assertTrue(any(re.search(r"do_filp_open\(.* = -2 ENOENT <", line) for line in lines), lines[:9])
-        self.assertTrue(any(re.search(r"do_filp_open\(.* = 0xffff[0-9a-f]{12} <", line) for line in lines), lines[:9])
-        self.assertTrue(any(re.search(r"vfs_read\(.* = 28672 <", line) for line in lines), lines[-9:])
+        self.assertTrue(any(re.search(r"do_filp_open\(.* = 0xff[0-9a-f]{14} <", line) for line in lines), lines[:9])
+        self.assertTrue(any(re.search(r"vfs_read\(.* = [1-9]\d* <", line) for line in lines), lines[-9:])
 
     def test_functions_of_interrupts(self):
-        """Of the interrupts that come while the programs work on another hit, it is only known that there were some."""
+        """They end, and so does the program. Walks of so many are more than the ring has room for."""
         database = self.database_with_losses("interrupts")
-        self.assertEqual(database.execute("SELECT cause FROM loss WHERE cause NOT IN ('probe_missed') GROUP BY cause").fetchall(), [])
-        self.assertGreater(database.execute("SELECT count(*) FROM event").fetchone()[0], 0)
+        counts = dict(database.execute("SELECT kind, count(*) FROM v_event GROUP BY kind"))
+        self.assertGreater(counts.get("irq_exit_rcu", 0), 0, counts)
 
     def answer(self, name):
         """The rows of the one answer to a live question, of which nothing is missing."""
