@@ -70,9 +70,9 @@ ordered_json frames(const std::string& folded) {
   return list;
 }
 
-class Page {
+class DiffPageData {
  public:
-  explicit Page(const analyzer::Diff& diff) : diff_(diff) {}
+  explicit DiffPageData(const analyzer::Diff& diff) : diff_(diff) {}
 
   ordered_json data() {
     ordered_json cells = ordered_json::array();
@@ -187,7 +187,7 @@ class Page {
 }  // namespace
 
 nlohmann::ordered_json diff_page(const analyzer::Diff& diff) {
-  return Page(diff).data();
+  return DiffPageData(diff).data();
 }
 
 }  // namespace uscope::cli
