@@ -12,8 +12,6 @@
 
 namespace uscope::analyzer {
 
-constexpr double kHalfEvent = 0.5;  // stands for zero events, which have no logarithm
-
 struct Rates {
   Counts before;
   Counts after;

@@ -10,8 +10,6 @@
 namespace uscope::analyzer {
 namespace {
 
-constexpr double kHalfEvent = 0.5;  // stands for no event at all, which has no logarithm
-
 // Pearson's statistic of one side under a dispersion.
 double pearson(const Counts& side, double dispersion) {
   double sum = 0;

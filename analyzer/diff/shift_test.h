@@ -15,6 +15,8 @@
 
 namespace uscope::analyzer {
 
+constexpr double kHalfEvent = 0.5;  // stands for zero events, which have no logarithm
+
 // One side of one cell: for each run the number of events, and the exposure, which is above 0.
 struct Counts {
   std::vector<double> events;
