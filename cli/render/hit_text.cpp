@@ -94,7 +94,7 @@ std::string kernel_error_name(const EventRow& event) {
 
 // Where the trace has no type for it, a number that is like an address, of the program or of the kernel, is written as
 // one.
-std::string result_text(const EventRow& event) {
+std::string hit_result_text(const EventRow& event) {
   const std::int64_t result = *event.result;
   if (event.result_type.empty()) {
     const bool is_like_address = result >= kLikeAnAddress || result < -kLikeAnAddress;
@@ -133,7 +133,7 @@ std::string hit_end_text(const EventRow& event) {
   if (lasts && !event.dur_ns)
     out = event.source == trace::source_name(USC_SOURCE_OFFCPU) ? " (not over)" : " = ? (has not returned)";
   if (event.how == trace::how_name(USC_HOW_LEFT)) out = " = ? (left)";
-  if (event.result) out = " = " + result_text(event);
+  if (event.result) out = " = " + hit_result_text(event);
   if (event.dur_ns) out += fmt::format(" <{}>", human_duration(static_cast<double>(*event.dur_ns)));
   return out;
 }
