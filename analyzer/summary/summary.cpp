@@ -51,8 +51,8 @@ bool stands_with_calls(std::string_view source) {
 std::vector<LatencyStep> by_powers_of_two(const std::vector<LatencyStep>& steps) {
   std::vector<LatencyStep> out;
   for (const LatencyStep& step : steps) {
-    const int width = std::bit_width(step.up_to_ns);
-    const std::uint64_t up_to = width == 0 ? 0 : ~std::uint64_t{0} >> static_cast<unsigned>(64 - width);
+    const auto width = static_cast<unsigned>(std::bit_width(step.up_to_ns));
+    const std::uint64_t up_to = width == 0 ? 0 : ~std::uint64_t{0} >> (64 - width);
     if (out.empty() || out.back().up_to_ns != up_to) out.push_back({up_to, 0});
     out.back().events += step.events;
   }
