@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // For each verb the script holds the specifications that _arguments of zsh takes.
+#include <fmt/core.h>
+
 #include "cli/options/completion.h"
 #include "support/text.h"
 
@@ -39,7 +41,8 @@ std::string option_spec(const Option& option) {
   for (const std::string& name : option.names()) {
     const bool by_equal = option.takes_value() && name.starts_with("--");
     const std::string behind = !by_equal ? "" : option.may_stand_alone() ? "=-" : "=";
-    out += " \\\n        " + shell_quoted("*" + name + behind + shown);
+    out += " \\\n        ";
+    out += shell_quoted(fmt::format("*{}{}{}", name, behind, shown));
   }
   return out;
 }

@@ -18,7 +18,7 @@ void TextTable::add_row(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-void TextTable::set_ink(std::string_view title, InkOf ink_of) {
+void TextTable::set_ink(std::string_view title, const InkOf& ink_of) {
   for (std::size_t i = 0; i < columns_.size(); i++)
     if (columns_[i].title == title) inks_[i] = ink_of;
 }

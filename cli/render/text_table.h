@@ -46,7 +46,7 @@ class TextTable {
   void set_ink(std::string_view title, Ink ink);
   // The same by what a cell says.
   using InkOf = std::function<Ink(std::string_view cell)>;
-  void set_ink(std::string_view title, InkOf ink_of);
+  void set_ink(std::string_view title, const InkOf& ink_of);
 
   [[nodiscard]] bool empty() const { return rows_.empty(); }
 
