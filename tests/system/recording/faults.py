@@ -87,7 +87,7 @@ class Faults(AttachCase):
                                f"cp {place}/trace.db.raw.part {kept}; ls {place}; exit $code"],
                               capture_output=True, text=True, timeout=WAIT * 2, check=False)
         self.assertEqual(done.returncode, FAILED, done.stderr)
-        self.assertRegex(done.stdout, r"^\d+\ntrace.db.raw.part\n$")  # the loop's time, and no half database
+        self.assertRegex(done.stdout, r"^\d+\nwall \d+\ntrace.db.raw.part\n$")  # the times of the loop, and no half database
         self.assertIn("No space left on device", done.stderr)
         self.assertIn("can be loaded", done.stderr)
         subprocess.run([USCOPE, "load", kept, "-o", self.db], check=True, capture_output=True)
