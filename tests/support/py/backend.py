@@ -4,8 +4,14 @@ time limits are on a slow machine: USCOPE_TEST_SLOWNESS; whether only what depen
 machine that is not emulated, too: USCOPE_TEST_KERNEL_ONLY=1."""
 
 import os
+import unittest
 
 BACKEND = os.environ.get("USCOPE_TEST_BACKEND", "")
 OPTIONS = ["--backend", BACKEND] if BACKEND else []
 SLOWNESS = float(os.environ.get("USCOPE_TEST_SLOWNESS", "1"))
 KERNEL_ONLY = os.environ.get("USCOPE_TEST_KERNEL_ONLY") == "1"
+
+
+def alike_on_all_kernels(why):
+    """Decorates a case that runs on this machine, and in no guest."""
+    return unittest.skipIf(KERNEL_ONLY, why)

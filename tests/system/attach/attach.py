@@ -9,7 +9,9 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
 from attaching import AttachCase, FIXTURES, USCOPE, WAIT, WAITERS  # noqa: E402
-from backend import KERNEL_ONLY, OPTIONS as BACKEND_OPTIONS, SLOWNESS  # noqa: E402
+from backend import KERNEL_ONLY, alike_on_all_kernels, OPTIONS as BACKEND_OPTIONS, SLOWNESS  # noqa: E402
+
+of_lineage = alike_on_all_kernels("the trace map decides; conformance.attach_lineage has it met by each kernel")
 
 
 class Attach(AttachCase):
@@ -70,12 +72,14 @@ class Attach(AttachCase):
         self.assertEqual(self.rows("SELECT count(*) FROM v_event WHERE kind = 'brk'")[0][0] > 0, True)
         self.assertEqual(self.rows("SELECT exit_code, exit_signal FROM process ORDER BY start_ns"), [(None, 9), (0, None)])
 
+    @of_lineage
     def test_nothing_runs_yet(self):
         tracer = self.attach("--app", "no-such-application")
         self.assertIn("waiting for it", self.text())
         self.finish(tracer)
         self.assertEqual(self.rows("SELECT count(*) FROM event"), [(0,)])
 
+    @of_lineage
     def test_a_script_goes_by_its_own_name(self):
         script = self.script("my-service", "#!/bin/sh\nwhile sleep 0.1; do :; done\n")
         running = self.start(script)
@@ -92,6 +96,7 @@ class Attach(AttachCase):
         self.assertIsNotNone(running.pid)
         self.assertEqual(self.rows("SELECT count(*) FROM process WHERE parent_id IS NULL"), [(2,)])
 
+    @of_lineage
     def test_children_are_traced_and_siblings_are_not(self):
         parent = self.start("sh", "-c", "read line; ls /proc/self >/dev/null; setsid -f sh -c 'sleep 0.2; id >/dev/null'; sleep 1", stdin=subprocess.PIPE)
         sibling = self.start("sh", "-c", "while sleep 0.05; do cat /dev/null; done")
@@ -104,6 +109,7 @@ class Attach(AttachCase):
         self.assertIsNone(sibling.poll())
         self.assertEqual(self.rows("SELECT cause FROM loss"), [])
 
+    @of_lineage
     def test_follow_image_drops_what_is_another_program(self):
         tracer = self.attach("--app", "env", "--follow", "image")
         done = self.start("sh", "-c", "env true; true")
@@ -113,6 +119,7 @@ class Attach(AttachCase):
         self.assertEqual(self.rows("SELECT kind, how, result FROM v_event ORDER BY id DESC LIMIT 1"), [("execve", "returned", 0)])
         self.assertEqual(self.rows("SELECT count(*) FROM image"), [(1,)])
 
+    @of_lineage
     def test_follow_image_of_a_command(self):
         done = subprocess.run([USCOPE, "record", "-o", self.db, *BACKEND_OPTIONS, "--follow", "image", "--", "env", "sh", "-c", "true"],
                               capture_output=True, text=True, timeout=WAIT, check=False)
@@ -129,7 +136,7 @@ class Attach(AttachCase):
         self.assertIn("ls", self.commands())
         self.assertNotIn("cat", self.commands())
 
-    @unittest.skipIf(KERNEL_ONLY, "refused in user space")
+    @alike_on_all_kernels("refused in user space")
     def test_targets_that_cannot_be(self):
         for options, message in ((("--pid", "4194304"), "no process has the number"), (("--cgroup", "/tmp"), "not a control group"),
                                  (("--app", "a/b"), "not the name of an application"), ((), "nothing to trace"),

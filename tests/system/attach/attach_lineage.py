@@ -9,10 +9,12 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
 from attaching import AttachCase, LINEAGE, USCOPE, WAIT  # noqa: E402
-from backend import OPTIONS as BACKEND_OPTIONS  # noqa: E402
+from backend import alike_on_all_kernels, OPTIONS as BACKEND_OPTIONS  # noqa: E402
 
 APP = os.path.basename(LINEAGE)
 MARKS = "v_event WHERE kind = 'getppid' AND folded LIKE '%;marks;%'"
+# Fork, exec, exit, numbers used again and control groups are met by the other cases.
+of_the_trace_map = alike_on_all_kernels("the trace map's rules are one code for all kernels: under emulation, half a minute")
 
 
 class Lineage(AttachCase):
@@ -41,6 +43,7 @@ class Lineage(AttachCase):
                          "ON m.id = event.id) AND c.exit_code = 0")
         self.assertEqual(len(line), 1)
 
+    @of_the_trace_map
     def test_a_running_daemon_is_found_by_name(self):
         daemon = self.ready("sh", "-c", f"setsid -f {LINEAGE} processes 1; sleep 60")
         tracer = self.attach("--app", APP)
@@ -61,6 +64,7 @@ class Lineage(AttachCase):
         self.assertEqual(self.count(MARKS), 1)
         self.assertEqual(self.rows("SELECT kind FROM v_event ORDER BY id LIMIT 1"), [("brk",)])
 
+    @of_the_trace_map
     def test_a_script_found_by_env(self):
         script = self.script("my-tool", "#!/usr/bin/env perl\nsleep 60 if @ARGV;\n")
         running_one = self.start(script, "stay")
@@ -75,6 +79,7 @@ class Lineage(AttachCase):
                 self.assertEqual(self.count("process"), 2)
                 self.assertEqual(self.rows("SELECT argv FROM image ORDER BY ts_ns DESC LIMIT 1"), [(f'["perl","{script}"]',)])
 
+    @of_the_trace_map
     def test_the_same_program_from_another_parent(self):
         shell = self.hold("sh", "-c", f"read line; {LINEAGE} work; true")
         tracer = self.attach("--pid", str(shell.pid))
@@ -131,6 +136,7 @@ class Lineage(AttachCase):
                 # The exec that leaves the application is its own last call.
                 self.assertEqual(self.count(f"v_event WHERE process = '{APP}' AND kind = 'execve' AND result = 0"), 1)
 
+    @of_the_trace_map
     def test_follow_image_of_a_command_that_comes_back(self):
         done = subprocess.run([USCOPE, "record", *BACKEND_OPTIONS, "-o", self.db, "--follow", "image", "--", "env", "sh", "-c",
                                f"env {LINEAGE} work"], capture_output=True, text=True, timeout=WAIT, check=False)
@@ -138,6 +144,7 @@ class Lineage(AttachCase):
         self.assertEqual(self.images(), ["env", "env"])
         self.assertEqual(self.count(MARKS), 0)
 
+    @of_the_trace_map
     def test_vfork_and_exec(self):
         tracer = self.attach("--app", APP)
         self.run_to_end(LINEAGE, "vfork", "/bin/ls", "/proc/self")
@@ -161,6 +168,7 @@ class Lineage(AttachCase):
         self.assertEqual(self.rows(f"SELECT count(*) FROM {MARKS} GROUP BY pid"), [(1,), (1,)])
         self.assertEqual(self.count(f"process WHERE pid = {first.pid}"), 1)
 
+    @of_the_trace_map
     def test_a_number_of_the_application_that_is_used_again(self):
         tracer = self.attach("--app", APP)
         first = self.start(LINEAGE, "work")

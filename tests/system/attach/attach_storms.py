@@ -11,7 +11,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
 from attaching import AttachCase, own_copy  # noqa: E402
-from backend import KERNEL_ONLY  # noqa: E402
+from backend import KERNEL_ONLY, alike_on_all_kernels  # noqa: E402
 
 STORM = own_copy("mapping_storm")
 THREADS = 4
@@ -71,6 +71,7 @@ class Storms(AttachCase):
         self.finish(tracer)
         self.check()
 
+    @alike_on_all_kernels("as launched: the hooks are there before it")
     def test_started_while_waited_for(self):
         tracer = self.attach_to("--app", os.path.basename(STORM))
         self.storm()

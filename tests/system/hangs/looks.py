@@ -16,9 +16,9 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
 from attaching import AttachCase, USCOPE, WAIT, children_of  # noqa: E402
-from backend import KERNEL_ONLY  # noqa: E402
+from backend import KERNEL_ONLY, alike_on_all_kernels  # noqa: E402
 
-of_user_space = unittest.skipIf(KERNEL_ONLY, "read from /proc, which the kernels have alike: under emulation, half a minute")
+of_user_space = alike_on_all_kernels("read from /proc, which the kernels have alike: under emulation, half a minute")
 
 # One program for all: its argument says what it waits in. It prints the numbers of its descriptors when it is about to wait.
 PROGRAM = r"""

@@ -13,7 +13,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
-from backend import KERNEL_ONLY, SLOWNESS  # noqa: E402
+from backend import alike_on_all_kernels, SLOWNESS  # noqa: E402
 from trace_case import TraceCase  # noqa: E402
 
 USCOPE, FIXTURE = (os.path.abspath(path) for path in sys.argv[1:3])
@@ -22,7 +22,7 @@ del sys.argv[1:4]
 TIMEOUT = 300 * SLOWNESS
 
 # Pairing is core's (tests/unit/include/open_functions_test.cpp); with another kernel it is tried in a few ways.
-of_core = unittest.skipIf(KERNEL_ONLY, "does not depend on the kernel")
+of_core = alike_on_all_kernels("does not depend on the kernel")
 
 
 def command(*words, **options):

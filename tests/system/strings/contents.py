@@ -15,11 +15,11 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
-from backend import KERNEL_ONLY, OPTIONS as BACKEND_OPTIONS, SLOWNESS  # noqa: E402
+from backend import alike_on_all_kernels, OPTIONS as BACKEND_OPTIONS, SLOWNESS  # noqa: E402
 
 USCOPE = os.path.abspath(sys.argv[1])
 del sys.argv[1]
-of_user_space = unittest.skipIf(KERNEL_ONLY, "decided in user space")
+of_user_space = alike_on_all_kernels("decided in user space")
 DATA, STRUCTURE = 0, 1  # event_content.holds
 PROGRAM, KERNEL = 0, 1  # event_content.source
 
@@ -126,6 +126,7 @@ class Contents(unittest.TestCase):
         done = subprocess.run([USCOPE, "events", self.path, *options], capture_output=True, check=True, timeout=60 * SLOWNESS)
         return done.stdout.decode()
 
+    @of_user_space
     def test_nothing_unasked(self):
         self.record("import os; os.write(1, b'a secret'); os.pipe()")
         self.assertEqual(self.contents("write"), [])
@@ -206,6 +207,7 @@ class Contents(unittest.TestCase):
         self.assertEqual(contents, [{"arg": 1, "holds": "data", "text": '"\\xff\\n<<"…', "bytes": "ff0a3c3c", "cut": True, "late": False,
                                      "source": "program"}])
 
+    @alike_on_all_kernels("conformance.futexes meets each kernel")
     def test_a_futex_has_its_record_and_its_timeout(self):
         self.record("import threading; lock = threading.Lock(); lock.acquire(); lock.acquire(timeout=0.1)", "--data", "8")
         waits = self.database.execute("SELECT count(*) FROM futex_wait WHERE timeout_ns IS NOT NULL").fetchone()[0]
@@ -219,6 +221,7 @@ class Contents(unittest.TestCase):
         self.assertEqual(sizes, [(4096, 0), (4096, 1)])
         self.assertIn((1, DATA, PROGRAM, b"y" * 4095 + b"z", 1), self.contents("writev"))
 
+    @alike_on_all_kernels("the size of the ring: under emulation, ten seconds")
     def test_a_burst_finds_room(self):
         """8000 writes of 4 KiB, 33 MB, while the tracer does not run: more than a ring holds without --data."""
         folder = tempfile.TemporaryDirectory(prefix="uscope-contents-")
