@@ -19,6 +19,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/guest.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/unit/trace/memory_sink.h"
 #include "tracer/recorder/recorder.h"
@@ -164,8 +165,7 @@ TEST_P(TimeProbesBesideCalls, ComputingAndWaitingAreSeen) {
     if (hit.entry_ns > off.front().entry_ns && hit.entry_ns < off.back().head.time) sampled += hit.args[1];
   }
   // An emulated CPU that is not always emulated has its clock go on, and no interrupts meanwhile.
-  const char* const emulated = std::getenv("USCOPE_TEST_KERNEL_ONLY");
-  const std::uint64_t least = emulated != nullptr && std::string_view(emulated) == "1" ? 50 : 85;  // percent
+  const std::uint64_t least = kernel_only() ? 50 : 85;  // percent
   EXPECT_GT(sampled, ran * least / 100 - 20 * kMs);
   EXPECT_LT(sampled, ran * 115 / 100 + 20 * kMs);
 
