@@ -24,7 +24,8 @@ vm() {
 	status=$?
 }
 
-vm -- true # the first run ever says that it fetches the kernel
+vm --with /no/such/file -- true # the first run ever says that it fetches the kernel
+expect "a guest that cannot be made" "$status" 252
 head -c 1000000 /dev/urandom >"$work/bytes"
 vm --with "$work/bytes:/data/bytes" --env 'WORD=two words' --results "$work/results" -- bash -c \
 	'cp /data/bytes /results/; mkdir /results/d; echo deep >/results/d/e; echo "$WORD $#"; echo bad >&2; test -t 1 && echo tty; exit 37' x 'a b' --
@@ -46,7 +47,4 @@ expect "a kernel that complains and goes on" "$status" 250
 
 vm --time 15 -- sleep 1000
 expect "a guest that does not end" "$status" 251
-
-vm --with /no/such/file -- true
-expect "a guest that cannot be made" "$status" 252
 exit "$failed"

@@ -113,8 +113,19 @@ def record(database, *command, **options):
     return run(USCOPE, "record", "--backend", BACKEND, "-o", database, "--", *command, **options)
 
 
+@contextlib.contextmanager
+def load_at_rest():
+    """While a trace is read, which nothing of the kernel decides."""
+    os.killpg(load.pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.killpg(load.pid, signal.SIGCONT)
+
+
 def rows(database, query):
-    done = run(USCOPE, "sql", "--format", "json", database, query)
+    with load_at_rest():
+        done = run(USCOPE, "sql", "--format", "json", database, query)
     if done.returncode:
         raise RuntimeError(f"{query}: {done.stderr}")
     return json.loads(done.stdout)["results"][0]["rows"]
@@ -122,19 +133,23 @@ def rows(database, query):
 
 def missing_events(database):
     """How many events are missing, by all causes that the product says lose events."""
-    done = run(USCOPE, "report", "--format", "json", database)
+    with load_at_rest():
+        done = run(USCOPE, "report", "--format", "json", database)
     if done.returncode:
         raise RuntimeError(f"report: {done.stderr}")
     return sum(loss["count"] for loss in json.loads(done.stdout)["losses"] if loss["events_missing"])
 
 
 def count_calls(database, kind, made, what):
-    """Each call that was made is in the trace, or counted as lost."""
-    seen = rows(database, f"SELECT count(*) FROM v_event WHERE kind = '{kind}'")[0][0]
-    losses = dict(rows(database, "SELECT cause, sum(count) FROM loss GROUP BY cause"))
-    events = missing_events(database)
+    """Each call that was made is in the trace, or counted as lost. Returns how many processes are without a known parent."""
+    found = rows(database, f"SELECT 'seen', count(*) FROM v_event WHERE kind = '{kind}' UNION ALL SELECT 'roots', count(*) FROM process "
+                           "WHERE parent_id IS NULL UNION ALL SELECT cause, sum(count) FROM loss GROUP BY cause")
+    (_, seen), (_, roots), *losses = found
+    losses = dict(losses)
+    events = missing_events(database) if losses else 0
     right = "raw_damaged" not in losses and (seen == made if not events else seen <= made <= seen + events)
     check(right, f"{what}: {made} calls, {seen} in the trace, lost {losses}")
+    return roots
 
 
 def storm(kind, number):
@@ -186,8 +201,7 @@ def met_storm(kind, number, by):
     if not begun or tracer.returncode:
         check(False, f"attaching by {by} to {kind}: exit {tracer.returncode}: {told}")
         return
-    count_calls("met.db", "getpgrp", made, f"attaching by {by} to {kind}")
-    roots = rows("met.db", "SELECT count(*) FROM process WHERE parent_id IS NULL")[0][0]
+    roots = count_calls("met.db", "getpgrp", made, f"attaching by {by} to {kind}")
     check(roots == 1, f"    {roots} process without a known parent")
 
 
@@ -294,7 +308,6 @@ def doctor():
 
 
 def main():
-    load = subprocess.Popen(["sh", "-c", LOAD], start_new_session=True)
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         parts = [doctor, storms, met_storms, killed_tracers] + ([second_tracer, loads, sequences, functions, fuzz] if BACKEND == "kmod" else [])
@@ -314,4 +327,5 @@ def main():
 
 
 if __name__ == "__main__":
+    load = subprocess.Popen(["sh", "-c", LOAD], start_new_session=True)
     sys.exit(main())
