@@ -10,7 +10,7 @@ build=(clang-19 bpftool libbpf-dev libdw-dev libelf-dev libcli11-dev libsqlite3-
        liblzma-dev libdebuginfod-dev libseccomp-dev libzydis-dev libfmt-dev libncurses-dev zlib1g-dev libprotozero-dev python3
        python3-markdown-it cmake ninja-build ccache g++ gcc pkg-config libc6-dev)
 demo=(apache2-bin apache2-utils)
-tests=(libgtest-dev python3-jsonschema man-db mandoc clang libclang-rt-14-dev clang-format clang-tidy strace gdb binutils elfutils sqlite3 babeltrace2 bpftrace
+tests=(libgtest-dev python3-jsonschema man-db mandoc clang lld libclang-rt-14-dev clang-format clang-tidy strace gdb binutils elfutils sqlite3 babeltrace2 bpftrace
        linux-headers-amd64 make dkms llvm procps linux-perf perl-base util-linux dwz xz-utils debuginfod rustc golang-go musl-tools libapr1-dev
        libboost-context-dev tmux less zsh fish redis-server default-jdk-headless
        qemu-system-x86 busybox-static cpio debian-archive-keyring kmod systemtap systemtap-sdt-dev libcap2-bin)

@@ -105,8 +105,7 @@ TEST(ReaderProcesses, GiveTheSameAnswersAsThisProcess) {
       const auto parts = parts_of(*rows);
       const auto own_parts = parts_of(*own);
       for (std::size_t i = 0; i < parts.size(); i++) {
-        ASSERT_EQ(parts[i].size(), own_parts[i].size());
-        EXPECT_EQ(std::memcmp(parts[i].data(), own_parts[i].data(), parts[i].size()), 0);
+        EXPECT_TRUE(std::equal(parts[i].begin(), parts[i].end(), own_parts[i].begin(), own_parts[i].end()));
       }
       EXPECT_EQ(std::memcmp(&rows->stats, &own->stats, sizeof(RowStats)), 0);
       EXPECT_EQ(rows->text_end, own->text_end);
