@@ -100,11 +100,9 @@ class ProbeHits : public testing::Test {
   }
 
   // Not a child of this process, which would not be traced.
-  // Its threads never wait: what attaches to it goes first.
   [[nodiscard]] pid_t start_forever() const {
     std::filesystem::remove(results_);
-    return std::stoi(
-        output_of("nice -n 19 " + fixture("probed") + " forever " + results_ + " > /dev/null 2>&1 & echo $!"));
+    return std::stoi(output_of(fixture("probed") + " forever " + results_ + " > /dev/null 2>&1 & echo $!"));
   }
 
   // Whether it went on until it was told to end, and found nothing wrong: only then it tells its counts.
