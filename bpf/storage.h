@@ -12,6 +12,12 @@
 #define USC_UNROLL _Pragma("unroll")
 #define usc_loop(count, body, context) bpf_loop(count, body, context, 0)
 #define MM_FIELD(task, field) BPF_CORE_READ(task, mm, field)
+/*
+ * Not by a load: of each load of a pointer through one that it trusts, in each state, the verifier looks up by name in all
+ * of the kernel's types what the pointer is worth (6.18: a millisecond). A load is for what needs the pointer's type.
+ */
+#define TASK_FIELD(task, field) BPF_CORE_READ(task, field)
+#define SIGNAL_FIELD(task, field) BPF_CORE_READ(task, signal, field)
 #define VMA_SPACE(vma) BPF_CORE_READ(vma, vm_mm, context.ctx_id)
 #define SERIAL(of) (&last_##of)
 #define STRETCH_MOST_BYTES BLOCK_MOST_BYTES
@@ -344,7 +350,9 @@ static __always_inline void read_ctime(struct inode *inode, struct usc_file_key 
 
 static __always_inline struct file *hold_image_file(struct task_struct *task)
 {
-	return task->mm ? task->mm->exe_file : 0;
+	struct mm_struct *mm = task->mm;
+
+	return mm ? mm->exe_file : 0;
 }
 
 static __always_inline void release_image_file(struct file *file)
@@ -473,28 +481,33 @@ static __always_inline void fill_ids(struct task_struct *task, struct usc_task *
 
 static __always_inline bool same_files(struct task_struct *a, struct task_struct *b)
 {
-	return a->files && a->files == b->files;
+	struct files_struct *files = TASK_FIELD(a, files);
+
+	return files && files == TASK_FIELD(b, files);
 }
 
 static __always_inline bool same_fs(struct task_struct *a, struct task_struct *b)
 {
-	return a->fs && a->fs == b->fs;
+	struct fs_struct *fs = TASK_FIELD(a, fs);
+
+	return fs && fs == TASK_FIELD(b, fs);
 }
 
 /* Threads that are ending are not counted in `live` any more, but may have their table still: then it is not known. */
 static __always_inline bool has_own_files(struct task_struct *task)
 {
-	int live = BPF_CORE_READ(task, signal, live.counter);
+	int live = SIGNAL_FIELD(task, live.counter);
 
-	return task->files && BPF_CORE_READ(task, files, count.counter) <= live &&
-	       BPF_CORE_READ(task, signal, live.counter) == live;
+	return TASK_FIELD(task, files) && BPF_CORE_READ(task, files, count.counter) <= live &&
+	       SIGNAL_FIELD(task, live.counter) == live;
 }
 
 static __always_inline bool has_own_fs(struct task_struct *task)
 {
-	int live = BPF_CORE_READ(task, signal, live.counter);
+	int live = SIGNAL_FIELD(task, live.counter);
 
-	return task->fs && BPF_CORE_READ(task, fs, users) <= live && BPF_CORE_READ(task, signal, live.counter) == live;
+	return TASK_FIELD(task, fs) && BPF_CORE_READ(task, fs, users) <= live &&
+	       SIGNAL_FIELD(task, live.counter) == live;
 }
 
 struct filter_walk {

@@ -226,7 +226,7 @@ int tell_mappings(struct bpf_iter__task *ctx)
 	__u32 i;
 
 	/* One thread that lives will do. */
-	if (!task || mapping_request.seen || !task->mm)
+	if (!task || mapping_request.seen || !TASK_FIELD(task, mm))
 		return 0;
 	t = entry_of(task);
 	if (!t || t->state != USC_TRACED)

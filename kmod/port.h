@@ -46,6 +46,8 @@
 #define STRETCH_MOST_BYTES ~0u
 
 #define MM_FIELD(of, field) ((of)->mm->field)
+#define TASK_FIELD(task, field) ((task)->field)
+#define SIGNAL_FIELD(task, field) ((task)->signal->field)
 #define VMA_SPACE(vma) ((vma)->vm_mm->context.ctx_id)
 
 #define usc_loop(count, body, context)                                                                                 \

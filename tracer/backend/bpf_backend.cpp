@@ -29,6 +29,7 @@
 #include "tracer/backend/bpf_handles.h"
 #include "tracer/backend/bpf_map_memory.h"
 #include "tracer/backend/bpf_probes.h"
+#include "tracer/backend/bpf_rings.h"
 #include "tracer/backend/bpf_rows.h"
 #include "tracer/backend/bpf_samples.h"
 #include "tracer/backend/load_failure.h"
@@ -94,7 +95,7 @@ class BpfBackend : public Backend {
   }
   [[nodiscard]] bool can_withdraw_rows() const override { return true; }
   Result<void> withdraw_rows(std::span<const trace::FileId> files) override {
-    return rows_.withdraw(files, [this] { return wait_for_programs(); });
+    return rows_.withdraw(files, [this] { return ring_maps_.wait_for_programs(); });
   }
   Result<void> take_sums(const SumHandler& handle) override;
   Result<usc_file_key> own_file_key(const void* address) override;
@@ -106,11 +107,10 @@ class BpfBackend : public Backend {
  private:
   Result<void> size_maps(const BackendSizes& sizes, bool has_question);
   void choose_programs(const usc_config& config, const ProbePlan& probes);
-  Result<void> open_rings(std::uint32_t bytes);
+  Result<void> open_rings();
   std::uint64_t missed_probes();
   // What a BPF iterator writes, in pieces of `item` bytes.
   static Result<void> read_iterator(bpf_link* link, std::size_t item, const std::function<void(const char*)>& handle);
-  Result<void> wait_for_programs();
   void ask_for_ranges(std::span<const AddressRange> mappings);
   Result<bool> tell_mappings(bpf_link* link, std::span<const AddressRange> some, bool is_last);
   static int on_record(void* self, void* data, std::size_t bytes);
@@ -121,7 +121,7 @@ class BpfBackend : public Backend {
   bool has_question_ = false;
   BackendSizes sizes_;
   SkeletonHandle skeleton_;
-  std::vector<UniqueFd> ring_fds_;
+  BpfRings ring_maps_;
   std::vector<RingBufferHandle> rings_;
   UniqueFd epoll_;
   LinkHandle open_calls_;
@@ -151,7 +151,6 @@ Result<void> BpfBackend::size_maps(const BackendSizes& sizes, bool has_question)
   if (!has_question) bpf_map__set_max_entries(maps.query_rows, 1);
   size_for_each_cpu(maps.cpus);
   size_for_each_cpu(maps.name_scratches);
-  bpf_map__set_max_entries(maps.rings, cpus_);
   bpf_map__set_max_entries(maps.rows, sizes.rows);
   bpf_map__set_max_entries(maps.row_index, sizes.index_entries / 2);
   bpf_map__set_max_entries(maps.rules, sizes.rules);
@@ -191,6 +190,10 @@ void BpfBackend::choose_programs(const usc_config& config, const ProbePlan& prob
   sample_hz_ = probes.sample_hz;
   const_cast<__u64&>(skeleton_->rodata->sample_period_ns) = sample_period_ns(probes.sample_hz);
   if ((config.target.kinds & USC_TARGET_CGROUP) == 0) bpf_program__set_autoload(progs.on_cgroup_attach, false);
+  // Who starts a command takes in nothing that runs already: each program takes milliseconds to load.
+  if (config.target.kinds == USC_TARGET_LAUNCH)
+    for (bpf_program* program : {progs.adopt_tasks, progs.list_attached_calls})
+      bpf_program__set_autoload(program, false);
   for (bpf_program* program : {progs.on_signal_sent, progs.on_signal_delivered})
     bpf_program__set_autoload(program, config.signals != 0);
   preempted_ = programs_are_preempted();
@@ -223,6 +226,10 @@ Result<void> BpfBackend::load(const usc_config& config, const BackendSizes& size
     return errno_error("cannot look at this process's pid namespace (/proc/self/ns/pid)", errno, "mount /proc");
   const_cast<__u64&>(skeleton_->rodata->pid_namespace_dev) = pid_namespace.st_dev;
   const_cast<__u64&>(skeleton_->rodata->pid_namespace_ino) = pid_namespace.st_ino;
+  const auto ring_map = ring_maps_.begin(cpus_, sizes_.ring_bytes);
+  if (!ring_map) return explained_by(ring_map.error(), bpf_checks(this_host()));
+  if (const int error = bpf_map__reuse_fd(skeleton_->maps.rings, *ring_map); error != 0)
+    return errno_error("cannot load the BPF programs with the map of the rings", -error);
   if (const int error = uscope_bpf__load(skeleton_.get()); error != 0)
     return load_failure(-error, libbpf_log(), bpf_checks(this_host()));
   if (auto opened = rows_.open(*skeleton_, sizes); !opened) return opened;
@@ -232,27 +239,20 @@ Result<void> BpfBackend::load(const usc_config& config, const BackendSizes& size
     if (auto opened = sums_.open(fd, tables * USC_QUERY_ROWS * sizeof(usc_query_row), "query_rows"); !opened)
       return opened;
   }
-  return open_rings(sizes_.ring_bytes);
+  return open_rings();
 }
 
-Result<void> BpfBackend::open_rings(std::uint32_t bytes) {
-  const int outer = bpf_map__fd(skeleton_->maps.rings);
+Result<void> BpfBackend::open_rings() {
+  const auto maps = ring_maps_.finish();
+  if (!maps) return maps.error();
   epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
   if (!epoll_) return errno_error("cannot make an epoll descriptor", errno);
-  for (std::uint32_t cpu = 0; cpu < cpus_; cpu++) {
-    UniqueFd ring(bpf_map_create(BPF_MAP_TYPE_RINGBUF, "uscope_ring", 0, 0, bytes, nullptr));
-    if (!ring)
-      return errno_error(fmt::format("cannot create a ring of {} bytes for CPU {}", bytes, cpu), errno,
-                         bpf_remedy(errno));
-    const int fd = ring.get();
-    if (bpf_map_update_elem(outer, &cpu, &fd, BPF_ANY) != 0)
-      return errno_error(fmt::format("cannot wait for the ring of CPU {}", cpu), errno);
-    rings_.emplace_back(ring_buffer__new(fd, on_record, this, nullptr));
+  for (const UniqueFd& ring : **maps) {
+    rings_.emplace_back(ring_buffer__new(ring.get(), on_record, this, nullptr));
     epoll_event event{};
     event.events = EPOLLIN;
-    if (!rings_.back() || epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0)
-      return errno_error(fmt::format("cannot read the ring of CPU {}", cpu), errno);
-    ring_fds_.push_back(std::move(ring));
+    if (!rings_.back() || epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, ring.get(), &event) != 0)
+      return errno_error(fmt::format("cannot read the ring of CPU {}", rings_.size() - 1), errno);
   }
   return {};
 }
@@ -473,24 +473,15 @@ Result<trace::StackId> BpfBackend::resend_stacks() {
   auto first = reserve_stack();
   if (!first) return first;
   __atomic_store_n(&skeleton_->bss->first_stack, first->value(), __ATOMIC_SEQ_CST);
-  if (auto waited = wait_for_programs(); !waited) return waited.error();
+  if (auto waited = ring_maps_.wait_for_programs(); !waited) return waited.error();
   return first;
-}
-
-// The kernel lets an update of a map of maps return only when no program runs any more that began before it.
-Result<void> BpfBackend::wait_for_programs() {
-  const __u32 cpu = 0;
-  const int ring = ring_fds_.front().get();
-  if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.rings), &cpu, &ring, BPF_ANY) != 0)
-    return errno_error("cannot wait for the BPF programs that run", errno);
-  return {};
 }
 
 Result<void> BpfBackend::take_sums(const SumHandler& handle) {
   if (!has_question_) return {};
   const __u32 full = skeleton_->bss->query_turn;
   __atomic_store_n(&skeleton_->bss->query_turn, full ^ 1, __ATOMIC_SEQ_CST);
-  if (auto waited = wait_for_programs(); !waited) return waited;
+  if (auto waited = ring_maps_.wait_for_programs(); !waited) return waited;
   for (std::uint32_t cpu = 0; cpu < cpus_; cpu++) {
     const std::size_t first = (std::size_t{cpu} * 2 + full) * USC_QUERY_ROWS;
     for (usc_query_row& row : std::span(sums_.as<usc_query_row>() + first, USC_QUERY_ROWS)) {

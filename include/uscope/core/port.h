@@ -6,7 +6,7 @@
  *
  * Macros: USC_SUBPROGRAM (before a function that is not to be inlined), USC_KNOWN_STEPS (so many instructions of a question
  * are run by code of their own, unrolled by USC_UNROLL: where config is known when that code is loaded), usc_loop(count, body, context) (calls body(i,
- * context) until it returns not 0), STRETCH_MOST_BYTES (open_stretch), MM_FIELD(task, field) (of task->mm), VMA_SPACE(vma) (context.ctx_id of its mm), SERIAL(of) (where the last serial number of a
+ * context) until it returns not 0), STRETCH_MOST_BYTES (open_stretch), MM_FIELD(task, field) (of task->mm), TASK_FIELD(task, field) and SIGNAL_FIELD(task, field) (of task->signal; both for paths that are seldom taken), VMA_SPACE(vma) (context.ctx_id of its mm), SERIAL(of) (where the last serial number of a
  * task, process, image, stack or file is kept), barrier().
  */
 #ifndef USCOPE_CORE_PORT_H

@@ -16,9 +16,9 @@ static __always_inline bool targets(__u32 kind)
 /* pid of the process that made this one, as the initial namespace has it */
 static __always_inline __u32 parent_pid(struct task_struct *leader)
 {
-	struct task_struct *parent = leader->real_parent;
+	struct task_struct *parent = TASK_FIELD(leader, real_parent);
 
-	return parent ? parent->tgid : 0;
+	return parent ? TASK_FIELD(parent, tgid) : 0;
 }
 
 static __noinline int send_task(struct task_struct *task, struct task_entry *t, __u32 parent, __u32 parent_mm,
@@ -171,16 +171,16 @@ static __noinline int begin_process(struct task_struct *leader, struct task_stru
  */
 static __noinline int is_own(struct task_struct *leader)
 {
-	struct task_struct *parent = leader->real_parent;
+	struct task_struct *parent = TASK_FIELD(leader, real_parent);
 
 	if (leader->tgid == own_process)
 		return 1;
 	if (!parent)
 		return 0;
-	if (parent->tgid == own_process)
+	if (TASK_FIELD(parent, tgid) == own_process)
 		return 1;
-	parent = parent->real_parent;
-	return parent && parent->tgid == own_process;
+	parent = TASK_FIELD(parent, real_parent);
+	return parent && TASK_FIELD(parent, tgid) == own_process;
 }
 
 /* Decides on a process whose state is `from`: unknown, or one that was not traced so far. The new state. */
@@ -248,7 +248,7 @@ static __always_inline int decide_task(struct task_struct *task, __u32 from)
 	struct task_struct *leader = task->group_leader;
 	__u32 state;
 
-	if (!leader || !task->mm)
+	if (!leader || !TASK_FIELD(task, mm))
 		return 0;
 	state = decide_process(leader, task, from);
 	if (state != USC_UNTRACED) {
@@ -264,6 +264,7 @@ static __always_inline int decide_task(struct task_struct *task, __u32 from)
 /* The task goes on, and is not traced any more. */
 static __noinline int leave_trace(struct task_struct *task, struct task_entry *t)
 {
+	struct task_struct *leader = task->group_leader;
 	struct usc_task_exit record = {};
 	struct task_entry *first;
 
@@ -274,11 +275,11 @@ static __noinline int leave_trace(struct task_struct *task, struct task_entry *t
 	t->flags = 0;
 	t->state = USC_UNTRACED;
 	/* A first thread that has ended leaves with the others: it has no call of its own to leave at. */
-	first = entry_of(task->group_leader);
+	first = entry_of(leader);
 	if (first && first->flags & TASK_ENDED)
 		first->state = USC_UNTRACED;
 	record.process = t->process;
-	record.flags = USC_EXIT_LEFT | (task == task->group_leader ? USC_EXIT_GROUP_DEAD : 0);
+	record.flags = USC_EXIT_LEFT | (task == leader ? USC_EXIT_GROUP_DEAD : 0);
 	if (send_record(&record.head, USC_RECORD_TASK_EXIT, sizeof(record), t->serial, now_ns(), false))
 		count_loss(cpu_state_of(current_cpu()), USC_LOSS_RING_FULL_RECORD, t->process);
 	return 0;

@@ -204,9 +204,9 @@ static __noinline int signal_to_tell(int number, const void *from, const void *a
 		return number;
 	}
 	/* A worker of io_uring runs no code of the program's: one of the other threads is told. */
-	if (!(task->signal->flags & SIGNAL_GROUP_EXIT) || task->flags & PF_IO_WORKER)
+	if (!(SIGNAL_FIELD(task, flags) & SIGNAL_GROUP_EXIT) || task->flags & PF_IO_WORKER)
 		return 0;
-	number = task->signal->group_exit_code & EXIT_CODE_SIGNAL;
+	number = SIGNAL_FIELD(task, group_exit_code) & EXIT_CODE_SIGNAL;
 	if (!first)
 		return number;
 	if (first->defaulted == number)

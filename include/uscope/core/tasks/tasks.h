@@ -63,6 +63,7 @@ static __always_inline int core_sys_enter(struct task_struct *task, struct task_
 static __always_inline int core_fork(struct task_struct *parent, struct task_struct *child)
 {
 	struct task_entry *from = entry_of(parent), *t;
+	struct mm_struct *mm;
 	__u32 flags = 0;
 
 	if (!from || from->state == USC_UNKNOWN) {
@@ -90,7 +91,8 @@ static __always_inline int core_fork(struct task_struct *parent, struct task_str
 	}
 	t->mm = from->mm;
 	t->flags = TASK_NEWBORN | (from->flags & (TASK_COPIED | TASK_HELD));
-	if (child->mm && child->mm != parent->mm) {
+	mm = TASK_FIELD(child, mm);
+	if (mm && mm != TASK_FIELD(parent, mm)) {
 		t->mm = space_of(child);
 		t->flags |= TASK_COPIED;
 		if (copy_exec_ranges(from->mm, t->mm))
@@ -270,14 +272,14 @@ static __always_inline int core_exit(struct task_struct *task)
 	t->flags = TASK_ENDED;
 	record.process = t->process;
 	record.code = task->exit_code;
-	if (task->signal->flags & SIGNAL_GROUP_EXIT)
-		record.code = task->signal->group_exit_code;
-	if (task->signal->live.counter == 0)
+	if (SIGNAL_FIELD(task, flags) & SIGNAL_GROUP_EXIT)
+		record.code = SIGNAL_FIELD(task, group_exit_code);
+	if (SIGNAL_FIELD(task, live.counter) == 0)
 		record.flags = USC_EXIT_GROUP_DEAD;
 	if (send_record(&record.head, USC_RECORD_TASK_EXIT, sizeof(record), t->serial, now, false))
 		count_loss(cpu_state_of(current_cpu()), USC_LOSS_RING_FULL_RECORD, t->process);
 	/* The first thread's entry is its process's, which the other threads that are still to be decided on ask. */
-	if (record.flags & USC_EXIT_GROUP_DEAD || task != task->group_leader)
+	if (record.flags & USC_EXIT_GROUP_DEAD || task != TASK_FIELD(task, group_leader))
 		t->state = USC_UNTRACED;
 	return 0;
 }

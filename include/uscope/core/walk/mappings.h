@@ -103,7 +103,7 @@ static __always_inline void raise_to(__u64 *at, __u64 value)
 }
 
 /* Executable mappings may lie here from now on. */
-static __noinline int widen_exec_range(__u32 mm, __u64 start, __u64 bytes)
+USC_SUBPROGRAM int widen_exec_range(__u32 mm, __u64 start, __u64 bytes)
 {
 	struct mm_slot *slot = mm_slot_of(mm);
 	__u64 end = start + bytes;
@@ -536,8 +536,9 @@ static __always_inline void find_mapping(struct found *found)
 		found->status = FOUND_BUSY;
 }
 
-/* Tells of the executable mapping at an address, if there is one. */
-static __noinline int announce_mapping(__u64 address, __u32 mm, __u32 serial)
+/* Tells of the executable mapping at an address, if there is one. For the verifier, which goes through it once, not for
+ * each caller. */
+USC_SUBPROGRAM int announce_mapping(__u64 address, __u32 mm, __u32 serial)
 {
 	struct found found = {.address = address, .mm = mm, .serial = serial};
 

@@ -31,14 +31,8 @@ static __always_inline bool begins_alike(const struct scratch *s, const struct m
 	       (!memo->rbp_used || memo->rbp == s->frame.regs[USC_REG_RBP] - rsp) && memo->exe_file == s->exe_file;
 }
 
-/* A word by its number from rsp; `opened`: of the stretch that begins there. */
-static __always_inline int remembered_word(struct scratch *s, __u32 at, bool opened, __u64 *value)
-{
-	return opened ? stretch_word(s, at, value) : read_word(s, s->start_rsp + at * 8ull, value);
-}
-
-/* Are all words of the slot what they were? */
-static __always_inline bool words_agree(struct scratch *s, const struct memo_slot *memo, bool opened)
+/* Are all words of the slot what they were? They lie in the stretch that has been opened. */
+static __always_inline bool words_agree(struct scratch *s, const struct memo_slot *memo)
 {
 	__u32 i, fixed = memo->fixed, moving = memo->moving;
 	__u64 value, rsp = s->start_rsp;
@@ -46,17 +40,51 @@ static __always_inline bool words_agree(struct scratch *s, const struct memo_slo
 	for (i = 0; i < MEMO_WORDS; i++) {
 		if (i >= fixed)
 			break;
-		if (remembered_word(s, memo->at[i], opened, &value) || value != memo->value[i])
+		if (stretch_word(s, memo->at[i], &value) || value != memo->value[i])
 			return false;
 	}
 	for (i = 0; i < MEMO_WORDS; i++) {
 		if (i >= moving)
 			break;
-		if (remembered_word(s, memo->at[MEMO_WORDS - 1 - i], opened, &value) ||
+		if (stretch_word(s, memo->at[MEMO_WORDS - 1 - i], &value) ||
 		    value - rsp != memo->value[MEMO_WORDS - 1 - i])
 			return false;
 	}
 	return true;
+}
+
+struct memo_context {
+	struct scratch *s;
+	struct memo_slot *memo;
+	__u32 agree;
+};
+
+/* Is the word of this number what it was? Of a slot that has one for each number: fixed ones from the front, moving ones
+ * from the back. */
+static long compare_word(__u32 i, struct memo_context *c)
+{
+	struct memo_slot *memo = c->memo;
+	bool moves = i >= memo->fixed;
+	__u32 place = moves ? MEMO_WORDS - 1 - (i - memo->fixed) : i;
+	__u64 value;
+
+	place &= MEMO_WORDS - 1;
+	if (read_word(c->s, c->s->start_rsp + memo->at[place] * 8ull, &value) ||
+	    value - (moves ? c->s->start_rsp : 0) != memo->value[place]) {
+		c->agree = 0;
+		return 1;
+	}
+	return 0;
+}
+
+/* The same of words that lie further apart than a stretch is long. Few stacks are so deep: what counts is that the verifier
+ * goes through it once, not for each word. */
+static __always_inline bool far_words_agree(struct scratch *s, struct memo_slot *memo)
+{
+	struct memo_context c = {.s = s, .memo = memo, .agree = 1};
+
+	usc_loop(memo->fixed + memo->moving, compare_word, &c);
+	return c.agree;
 }
 
 /*
@@ -77,10 +105,10 @@ USC_SUBPROGRAM __u32 recall_slot(struct scratch *s, struct memo_slot *memo)
 	if (memo->bytes <= STRETCH_MOST_BYTES) {
 		if (!open_stretch(s, s->start_rsp, memo->bytes))
 			return 0;
-		agree = words_agree(s, memo, true);
+		agree = words_agree(s, memo);
 		close_stretch();
 	} else {
-		agree = words_agree(s, memo, false);
+		agree = far_words_agree(s, memo);
 	}
 	barrier();
 	return agree && memo->key == s->key && memo->stack == id ? id : 0;
@@ -132,31 +160,38 @@ static __always_inline struct memo_slot *slot_to_keep(__u32 set, __u32 id)
 	return 0;
 }
 
-/*
- * Keeps the words that decided the walk. The slot's own fields count them: of a variable the verifier would follow each
- * value that it may have.
- */
-static __always_inline void keep_words(struct memo_slot *memo, const struct scratch *s)
+/* Keeps a word if it decided the walk. The slot's own fields count them: of a variable the verifier would follow each value
+ * that it may have. */
+static long keep_word(__u32 i, struct memo_context *c)
 {
-	__u32 i, place, end;
+	struct memo_slot *memo = c->memo;
+	struct scratch *s = c->s;
+	__u32 place, end;
+
+	if (i >= MEMO_WORDS)
+		return 1;
+	if (!(s->deciding >> i & 1))
+		return 0;
+	place = s->relative >> i & 1 ? MEMO_WORDS - 1 - memo->moving++ : memo->fixed++;
+	asm volatile("" : "+r"(place)); /* one bound that the verifier sees */
+	place &= MEMO_WORDS - 1;
+	memo->at[place] = s->read_at[i];
+	memo->value[place] = s->read_value[i] - (s->relative >> i & 1 ? s->start_rsp : 0);
+	end = (s->read_at[i] + 1u) * 8;
+	if (memo->bytes < end)
+		memo->bytes = end;
+	return 0;
+}
+
+/* Keeps the words that decided the walk. */
+static __always_inline void keep_words(struct memo_slot *memo, struct scratch *s)
+{
+	struct memo_context c = {.s = s, .memo = memo};
 
 	memo->fixed = 0;
 	memo->moving = 0;
 	memo->bytes = 0;
-	for (i = 0; i < MEMO_WORDS; i++) {
-		if (i >= s->reads)
-			break;
-		if (!(s->deciding >> i & 1))
-			continue;
-		place = s->relative >> i & 1 ? MEMO_WORDS - 1 - memo->moving++ : memo->fixed++;
-		asm volatile("" : "+r"(place)); /* one bound that the verifier sees */
-		place &= MEMO_WORDS - 1;
-		memo->at[place] = s->read_at[i];
-		memo->value[place] = s->read_value[i] - (s->relative >> i & 1 ? s->start_rsp : 0);
-		end = (s->read_at[i] + 1u) * 8;
-		if (memo->bytes < end)
-			memo->bytes = end;
-	}
+	usc_loop(s->reads, keep_word, &c);
 }
 
 /*
