@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Makes the script and the styles of each page: dist/PAGE.js and dist/PAGE.css. usage: node bundle.mjs
+// Makes the script and the styles of each page: dist/PAGE.js and dist/PAGE.css, and dist/licences, which has the licences of
+// all packages that are in them. usage: node bundle.mjs
 // A page without a folder in src/ is not made.
 import {build} from "esbuild";
 import {existsSync, readFileSync, readdirSync, statSync, writeFileSync} from "node:fs";
@@ -20,7 +21,8 @@ function packagesOf(inputs) {
   return [...names].sort();
 }
 
-// Their licences ask to be kept with the code. Readers of HTML turn CR LF into LF, which would change the script's digest.
+// Their licences and notices ask to be kept with the code. Readers of HTML turn CR LF into LF, which would change the
+// script's digest.
 function licencesOf(names) {
   let text = "";
   for (const name of names) {
@@ -33,10 +35,11 @@ function licencesOf(names) {
     for (const file of files)
       text += readFileSync(join(folder, file), "utf8").replace(/\r\n?/g, "\n").replaceAll("*/", "* /") + "\n";
   }
-  return `/*!\nThis page has code of these packages.\n${text}*/\n`;
+  return text;
 }
 
 let failed = false;
+const all = new Set();
 for (const page of pages) {
   const entry = join(here, "src", page, "main.js");
   if (!existsSync(entry)) continue;
@@ -48,7 +51,9 @@ for (const page of pages) {
   });
   const script = readFileSync(outfile, "utf8");
   const styles = join(here, "dist", `${page}.css`);
-  writeFileSync(outfile, licencesOf(packagesOf(result.metafile.inputs)) + script);
+  const packages = packagesOf(result.metafile.inputs);
+  packages.forEach((name) => all.add(name));
+  writeFileSync(outfile, `/*!\nThis page has code of these packages.\n${licencesOf(packages)}*/\n${script}`);
   const bytes = readFileSync(outfile).length + readFileSync(styles).length;
   console.log(`${page}: ${bytes.toLocaleString("en")} bytes of script and styles`);
   if (bytes > most) {
@@ -56,4 +61,6 @@ for (const page of pages) {
     failed = true;
   }
 }
+writeFileSync(join(here, "dist", "licences"),
+              `The pages of uscope's --html have code of these npm packages. Each page has their licences, too.\n${licencesOf([...all].sort())}`);
 process.exit(failed ? 1 : 0);

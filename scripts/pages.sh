@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 # Makes the script and the styles of the pages that `--html` writes, in pages/dist. What stands there already is kept if it was made
 # from the same sources. `pages.sh DIR` copies the result to DIR as well, for the build; if it cannot be made (no npm, no network),
-# DIR then gets empty files and a warning says so: the program works without its pages. npm installs exactly what
+# DIR then gets empty files and a warning says so: the program works without its pages. Beside them, `licences` has those of all packages. npm installs exactly what
 # pages/package-lock.json names, into pages/node_modules, and runs no script of a package.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-names=(report.js report.css diff.js diff.css deadlock.js deadlock.css)
+names=(report.js report.css diff.js diff.css deadlock.js deadlock.css licences)
 
 # Of all that the result is made from.
 sum() {

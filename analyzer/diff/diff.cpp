@@ -324,11 +324,11 @@ void add_warnings(const DiffOptions& options, const std::set<std::string>& namel
       warnings.push_back(
           fmt::format("{} is cut to the first {} of {}: --top 0 has all", name, shown, group_digits(total)));
   };
-  note_cut("time", diff.places.entries.size(), diff.places.total);
-  note_cut("only_in_normal", diff.normal_only.entries.size(), diff.normal_only.total);
-  note_cut("only_in_abnormal", diff.abnormal_only.entries.size(), diff.abnormal_only.total);
-  note_cut("changed", diff.changed.entries.size(), diff.changed.total);
-  note_cut("bytes_moved", diff.objects.entries.size(), diff.objects.total);
+  note_cut("the list of where the time went", diff.places.entries.size(), diff.places.total);
+  note_cut("the list of what is only in normal runs", diff.normal_only.entries.size(), diff.normal_only.total);
+  note_cut("the list of what is only in abnormal runs", diff.abnormal_only.entries.size(), diff.abnormal_only.total);
+  note_cut("the list of what has changed", diff.changed.entries.size(), diff.changed.total);
+  note_cut("the list of bytes moved", diff.objects.entries.size(), diff.objects.total);
 }
 
 }  // namespace

@@ -11,7 +11,8 @@ CallGroup group_of(const Kind& kind) {
   if (kind.waits) {
     if (syscalls::are_related(kind.name, "futex")) return CallGroup::kWaitLock;
     if (syscalls::are_related(kind.name, "nanosleep")) return CallGroup::kWaitTimer;
-    if (syscalls::are_related(kind.name, "wait4")) return CallGroup::kWaitProcess;
+    if (syscalls::are_related(kind.name, "wait4") || syscalls::are_related(kind.name, "vfork"))
+      return CallGroup::kWaitProcess;
     return CallGroup::kWaitPeer;
   }
   const std::uint16_t classes = syscalls::syscall_classes(kind.name);

@@ -46,8 +46,8 @@ Result<Bundle> bundle_of(Page page) {
   const Bundle found = embedded(page);
   if (found.script.empty())
     return Error{"this uscope was built without the pages that --html writes",
-                 "build it where there is npm (Debian's packages nodejs and npm) and a network: scripts/pages.sh makes "
-                 "the pages, and the next build has them"};
+                 "in its sources, `scripts/install-deps.sh` installs npm, `scripts/pages.sh` makes the pages (npm takes them "
+                 "from the network), and the next build has them; released packages have them, too"};
   return found;
 }
 

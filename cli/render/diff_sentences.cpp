@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/diff/call_traits.h"
 #include "cli/render/units.h"
 #include "support/text.h"
 
@@ -128,7 +129,8 @@ std::string only_sentence(const Diff& diff, const analyzer::OnlyEntry& entry, bo
   } else if (cell.never_returned) {
     text += fmt::format("never returned {}: {}, none in {}", where, plural(cell.events, "call"), other);
   } else {
-    text += fmt::format("{}: {}", where, plural(cell.events, "call"));
+    const bool is_call = analyzer::is_call_kind(cell.key.kind);
+    text += fmt::format("{}: {}", where, plural(cell.events, is_call ? "call" : "event"));
     if (!cell.errors.empty()) text += fmt::format(" ({})", errors(cell.errors));
     if (cell.open != 0) text += fmt::format(", {} never returned", group_digits(cell.open));
     text += ", none in " + other;

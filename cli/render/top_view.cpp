@@ -11,9 +11,8 @@ namespace {
 constexpr std::size_t kLongestFilter = 100;
 
 void drop_last_character(std::string& text) {
-  const std::size_t left = display_width(text);
-  if (left == 0) return;
-  while (!text.empty() && display_width(text) == left) text.pop_back();
+  while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xc0) == 0x80) text.pop_back();
+  if (!text.empty()) text.pop_back();
 }
 
 KeyEffect type_filter(TopView& view, const Key& key) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/terminal/text_width.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace uscope::cli {
@@ -10,19 +12,51 @@ bool continues(char c) {
   return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
 }
 
-// The bytes of a text's first column, with the sequences that colour it before it.
-std::size_t first_column(std::string_view text) {
+// A character of UTF-8 with the sequences that colour it before it, or such sequences at the end of a text.
+struct Character {
+  std::size_t bytes = 0;
+  std::size_t columns = 0;
+};
+
+// fmt fills a field by the width that the C++ standard gives to characters (format.string.std): no file of the system
+// is asked, so that a table looks the same everywhere.
+std::size_t columns_of(std::string_view character) {
+  constexpr std::size_t kField = 3;
+  if (character.size() == 1) return 1;
+  const std::size_t blanks = fmt::formatted_size("{:<{}}", character, kField) - character.size();
+  return kField - std::min(blanks, kField - 1);
+}
+
+Character first_character(std::string_view text) {
   std::size_t at = 0;
-  while (const std::size_t sequence = paint_length(text.substr(at))) at += sequence;
-  if (at < text.size()) at++;
-  while (at < text.size() && continues(text[at])) at++;
+  while (const std::size_t sequence = at < text.size() && text[at] == '\x1b' ? paint_length(text.substr(at)) : 0)
+    at += sequence;
+  if (at == text.size()) return {at, 0};
+  std::size_t end = at + 1;
+  while (end < text.size() && continues(text[end])) end++;
+  return {end, columns_of(text.substr(at, end - at))};
+}
+
+// Bytes of a text's beginning that has room in so many columns.
+std::size_t fitting(std::string_view text, std::size_t columns) {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const Character next = first_character(text.substr(at));
+    if (next.columns > columns) break;
+    at += next.bytes;
+    columns -= next.columns;
+  }
   return at;
 }
 
-// Byte offset behind that many columns.
-std::size_t byte_offset(std::string_view text, std::size_t columns) {
+// Bytes of a text's beginning that takes at least so many columns.
+std::size_t behind(std::string_view text, std::size_t columns) {
   std::size_t at = 0;
-  for (; at < text.size() && columns > 0; columns--) at += first_column(text.substr(at));
+  while (columns > 0 && at < text.size()) {
+    const Character next = first_character(text.substr(at));
+    at += next.bytes;
+    columns -= std::min(columns, next.columns);
+  }
   return at;
 }
 
@@ -38,13 +72,10 @@ std::string only_paint(std::string_view text) {
 
 std::size_t display_width(std::string_view text) {
   std::size_t columns = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    if (const std::size_t sequence = text[at] == '\x1b' ? paint_length(text.substr(at)) : 0; sequence != 0) {
-      at += sequence;
-      continue;
-    }
-    if (!continues(text[at])) columns++;
-    at++;
+  while (!text.empty()) {
+    const Character next = first_character(text);
+    columns += next.columns;
+    text.remove_prefix(next.bytes);
   }
   return columns;
 }
@@ -57,8 +88,8 @@ std::string shorten(const std::string& text, std::size_t width, Shrink shrink) {
   const bool is_path = text.starts_with('/') && text.find(' ') == std::string::npos;
   const std::size_t head = shrink == Shrink::kEnd ? kept : is_path ? 0 : (kept + 1) / 2;
   const std::size_t tail = kept - head;
-  const std::size_t begin = byte_offset(text, head);
-  const std::size_t end = byte_offset(text, full - tail);
+  const std::size_t begin = fitting(text, head);
+  const std::size_t end = behind(text, full - tail);
   return text.substr(0, begin) + only_paint(std::string_view(text).substr(begin, end - begin)) + "…" + text.substr(end);
 }
 

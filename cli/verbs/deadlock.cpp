@@ -129,7 +129,7 @@ Result<int> write_page_of_running(const DeadlockOptions& options, const Bundle& 
 Result<int> write_page(const DeadlockOptions& options, bool is_running) {
   const auto bundle = bundle_of(Page::kDeadlock);
   if (!bundle) return bundle.error();
-  auto place = store::OutputPlace::find(*options.html, store::OutputKind::kText, options.force);
+  auto place = store::OutputPlace::find(*options.html, store::OutputKind::kPage, options.force);
   if (!place) return place.error();
   return is_running ? write_page_of_running(options, *bundle, *place) : write_page_of_file(options, *bundle, *place);
 }

@@ -119,7 +119,7 @@ namespace {
 Result<void> write_page(const DiffVerbOptions& options, const analyzer::DiffOptions& parsed) {
   const auto bundle = bundle_of(Page::kDiff);
   if (!bundle) return bundle.error();
-  auto place = store::OutputPlace::find(*options.html, store::OutputKind::kText, options.force);
+  auto place = store::OutputPlace::find(*options.html, store::OutputKind::kPage, options.force);
   if (!place) return place.error();
   std::vector<store::Database> databases;
   for (const auto* files : {&parsed.normal, &parsed.abnormal}) {

@@ -27,7 +27,7 @@ constexpr std::size_t kPageLines = 1000;
 Result<void> write_page(const ReportOptions& options) {
   const auto bundle = bundle_of(Page::kReport);
   if (!bundle) return bundle.error();
-  auto place = store::OutputPlace::find(*options.html, store::OutputKind::kText, options.force);
+  auto place = store::OutputPlace::find(*options.html, store::OutputKind::kPage, options.force);
   if (!place) return place.error();
   auto database = store::Database::open(options.file);
   if (!database) return database.error();

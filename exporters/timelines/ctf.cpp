@@ -13,12 +13,13 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/read/event_query.h"
+#include "analyzer/read/event_row.h"
 #include "analyzer/read/stack_reader.h"
 #include "exporters/missing.h"
 #include "exporters/timelines/ctf_metadata.h"
 #include "exporters/timelines/ctf_stream.h"
 #include "exporters/timelines/span.h"
+#include "exporters/timelines/timeline.h"
 #include "trace/loss_class.h"
 
 namespace uscope::exporters {
@@ -51,7 +52,7 @@ class CtfExporter {
               analyzer::StackReader stacks, const Bytes& out)
       : database_(database), catalog_(catalog), words_(words), stacks_(std::move(stacks)), stream_(out) {}
 
-  Result<void> read_losses();
+  Result<void> begin();
   Result<void> add(const EventRow& event);
   void finish();
   [[nodiscard]] const TimelineTotals& totals() const { return totals_; }
@@ -64,7 +65,7 @@ class CtfExporter {
   static std::uint64_t number(std::optional<std::int64_t> value) {
     return static_cast<std::uint64_t>(value.value_or(0));
   }
-  void begin(std::int64_t ts_ns);
+  void write_tasks(std::int64_t ts_ns);
   void write_until(std::int64_t ts_ns);
   void write_end(const Later& end);
   void write_loss(const Missing& loss);
@@ -84,13 +85,13 @@ class CtfExporter {
   TimelineTotals totals_;
 };
 
-Result<void> CtfExporter::read_losses() {
+Result<void> CtfExporter::begin() {
   return for_each_missing(database_, catalog_, [&](const Missing& missing) { losses_.push_back(missing); });
 }
 
 // Processes, programs and threads, in a packet of their own: a reader tells of discarded events only from the second
 // packet on.
-void CtfExporter::begin(std::int64_t ts_ns) {
+void CtfExporter::write_tasks(std::int64_t ts_ns) {
   begun_ = true;
   const std::int64_t at = std::min(catalog_.start_ns, moment(ts_ns));
   const auto begin = [&](CtfEvent event, const analyzer::Process* process, const analyzer::Thread* thread) {
@@ -182,7 +183,7 @@ Result<void> CtfExporter::define_stack(const EventRow& event) {
 }
 
 Result<void> CtfExporter::add(const EventRow& event) {
-  if (!begun_) begin(event.ts_ns);
+  if (!begun_) write_tasks(event.ts_ns);
   const analyzer::Kind* kind = catalog_.kinds.find(event.kind_id);
   if (!kind)
     return Error{"event " + to_string(event.id) + " is of no kind that the trace has", "load the raw trace again"};
@@ -206,7 +207,7 @@ Result<void> CtfExporter::add(const EventRow& event) {
 }
 
 void CtfExporter::finish() {
-  if (!begun_) begin(0);
+  if (!begun_) write_tasks(0);
   write_until(std::numeric_limits<std::int64_t>::max());
   stream_.flush();
 }
@@ -219,16 +220,7 @@ Result<TimelineTotals> write_ctf(const store::Database& database, const analyzer
   if (!stacks) return stacks.error();
   write_ctf_metadata(catalog, files.metadata);
   CtfExporter exporter(database, catalog, words, std::move(*stacks), files.stream);
-  if (auto done = exporter.read_losses(); !done) return done.error();
-  Result<void> added;
-  auto done = analyzer::for_each_event(database, catalog, filter, [&](const EventRow& event) {
-    added = exporter.add(event);
-    return static_cast<bool>(added);
-  });
-  if (!done) return done.error();
-  if (!added) return added.error();
-  exporter.finish();
-  return exporter.totals();
+  return write_timeline(database, catalog, filter, exporter);
 }
 
 }  // namespace uscope::exporters

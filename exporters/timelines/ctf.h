@@ -6,7 +6,7 @@
 #include "analyzer/read/event_filter.h"
 #include "exporters/bytes.h"
 #include "exporters/timelines/event_words.h"
-#include "exporters/timelines/timeline_totals.h"
+#include "exporters/timelines/timeline.h"
 #include "store/db/database.h"
 #include "support/result.h"
 

@@ -9,12 +9,13 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analyzer/read/event_query.h"
+#include "analyzer/read/event_row.h"
 #include "analyzer/read/stack_reader.h"
 #include "exporters/missing.h"
 #include "exporters/timelines/fork_flows.h"
 #include "exporters/timelines/perfetto_packets.h"
 #include "exporters/timelines/span.h"
+#include "exporters/timelines/timeline.h"
 
 namespace uscope::exporters {
 namespace {
@@ -213,16 +214,7 @@ Result<TimelineTotals> write_perfetto(const store::Database& database, const ana
   auto stacks = analyzer::StackReader::create(database);
   if (!stacks) return stacks.error();
   PerfettoExporter exporter(database, catalog, words, std::move(*stacks), out);
-  if (auto begun = exporter.begin(); !begun) return begun.error();
-  Result<void> added;
-  auto done = analyzer::for_each_event(database, catalog, filter, [&](const EventRow& event) {
-    added = exporter.add(event);
-    return static_cast<bool>(added);
-  });
-  if (!done) return done.error();
-  if (!added) return added.error();
-  exporter.finish();
-  return exporter.totals();
+  return write_timeline(database, catalog, filter, exporter);
 }
 
 }  // namespace uscope::exporters

@@ -104,10 +104,20 @@ const char* name_of(OutputKind kind) {
       return "a database";
     case OutputKind::kRawTrace:
       return "a raw trace";
+    case OutputKind::kPage:
+      return "a page";
     case OutputKind::kText:
       break;
   }
   return "text";
+}
+
+bool is_text(OutputKind kind) {
+  return kind == OutputKind::kText || kind == OutputKind::kPage;
+}
+
+const char* option_of(OutputKind kind) {
+  return kind == OutputKind::kRawTrace ? "--keep-raw" : kind == OutputKind::kPage ? "--html" : "-o";
 }
 
 bool is_of_kind(FileKind found, OutputKind wanted) {
@@ -142,11 +152,11 @@ std::string folder_now(int folder) {
 }  // namespace
 
 std::string OutputPlace::elsewhere() const {
-  return kind_ == OutputKind::kRawTrace ? "choose another place with --keep-raw" : "choose another place with -o";
+  return std::string("choose another place with ") + option_of(kind_);
 }
 
 std::string OutputPlace::give_file() const {
-  return kind_ == OutputKind::kRawTrace ? "give a file with --keep-raw" : "give a file with -o";
+  return std::string("give a file with ") + option_of(kind_);
 }
 
 Result<OutputPlace> OutputPlace::find(const std::filesystem::path& path, OutputKind kind, bool force) {
@@ -216,7 +226,7 @@ Result<bool> OutputPlace::take_link(std::filesystem::path& next) {
 Result<void> OutputPlace::take_descriptor(int number) {
   struct stat status {};
   if (fstat(number, &status) != 0) return Error{path_.string() + " is no open descriptor", give_file()};
-  if (kind_ != OutputKind::kText)
+  if (!is_text(kind_))
     return Error{path_.string() + " is a descriptor of this process, " + type_of(status.st_mode) + ": " +
                      name_of(kind_) + " cannot be written to it",
                  give_file()};
@@ -230,7 +240,7 @@ Result<void> OutputPlace::take_descriptor(int number) {
 // A pipe or device of another user would show that user the trace.
 Result<void> OutputPlace::take_stream(const struct stat& status) {
   const std::string what = path_.string() + " is " + type_of(status.st_mode);
-  const bool writes = kind_ == OutputKind::kText && (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode));
+  const bool writes = is_text(kind_) && (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode));
   if (!writes) return Error{what + ": " + name_of(kind_) + " cannot be written to it", give_file()};
   if (!is_callers(status.st_uid)) return Error{what + " of another user", give_file()};
   UniqueFd stream(openat(folder(), name_.c_str(), O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC));

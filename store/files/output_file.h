@@ -19,7 +19,8 @@
 
 namespace uscope::store {
 
-enum class OutputKind { kDatabase, kRawTrace, kText };
+// A page is text that is named by --html; all else but a raw trace (--keep-raw) is named by -o.
+enum class OutputKind { kDatabase, kRawTrace, kText, kPage };
 
 class OutputFile;
 

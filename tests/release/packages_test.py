@@ -46,6 +46,10 @@ class Packages(unittest.TestCase):
                               capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stdout), (0, ""), done.stdout + done.stderr)
 
+    def test_licences_of_the_pages(self):
+        contents = subprocess.run(["dpkg-deb", "--contents", package("uscope")], capture_output=True, text=True, check=True).stdout
+        self.assertIn("./usr/share/doc/uscope/npm-packages.gz\n", contents)
+
     def test_installed_used_and_gone(self):
         before = machine()
         self.put("older", older(package("uscope"), new_folder()))

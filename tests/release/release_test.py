@@ -51,9 +51,16 @@ class Release(unittest.TestCase):
             self.assertTrue(name in members and members[name].isfile() and members[name].size > 0, name)
         self.assertTrue(any(name.startswith("share/uscope/stap/examples/") for name in members))
         self.assertEqual({(member.uid, member.gid, member.mtime) for member in members.values()}, {(0, 0, members["INSTALL"].mtime)})
+        # What the pages of --html are made of; the notice of ECharts is to be kept with it.
+        with tarfile.open(TARBALL) as tar:
+            pages = tar.extractfile(f"{NAME}/share/doc/uscope/licences/npm-packages").read().decode()
+        for text in ("\necharts 6", "\nzrender ", "\nd3-flame-graph ", "\n@tanstack/table-core ", "\n@dagrejs/dagre ",
+                     "Apache ECharts\nCopyright 2017", "Apache License\n", "Permission to use, copy, modify, and/or distribute"):
+            self.assertIn(text, pages)
         # Libraries that are surely linked in, and one of which only headers are used.
         licences = [name.removeprefix("share/doc/uscope/licences/") for name in members]
-        for package in ("libc6-dev", "libdw-dev", "libsqlite3-dev", "libbpf-dev", "libssl-dev", "libfmt-dev", "libzydis-dev", "libcli11-dev"):
+        for package in ("libc6-dev", "libdw-dev", "libsqlite3-dev", "libbpf-dev", "libssl-dev", "libfmt-dev", "libzydis-dev", "libcli11-dev",
+                        "libprotozero-dev"):
             self.assertIn(package, licences)
 
     def test_it_needs_no_library_and_names_no_folder_of_the_build(self):

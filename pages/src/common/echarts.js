@@ -6,6 +6,7 @@ import {CustomChart, HeatmapChart} from "echarts/charts";
 import {DataZoomComponent, GridComponent, VisualMapComponent} from "echarts/components";
 import {CanvasRenderer} from "echarts/renderers";
 import {isDark, style} from "./page.js";
+import {keepForPaper} from "./paper.js";
 
 use([CustomChart, HeatmapChart, DataZoomComponent, GridComponent, VisualMapComponent, CanvasRenderer]);
 
@@ -15,14 +16,11 @@ export {graphic};
 export function makeChart(place, option) {
   const chart = init(place, null, {renderer: "canvas"});
   const draw = () => chart.setOption(option(), {notMerge: true});
-  const recolour = () => {
-    draw();
-    chart.getZr().flush();  // what is printed is printed at once
-  };
   new ResizeObserver(() => {
     if (place.clientWidth > 0) chart.resize();
   }).observe(place);
-  isDark(recolour);
+  isDark(draw);
+  keepForPaper(chart, place);
   draw();
   return {chart, draw};
 }

@@ -106,6 +106,12 @@ export function makeFlame(options) {
   reset.addEventListener("click", () => {
     if (chart && root?.value) chart.resetZoom();
   });
+  // On paper the picture is as wide as that.
+  window.addEventListener("beforeprint", () => {
+    const svg = place.querySelector("svg");
+    svg?.setAttribute("viewBox", `0 0 ${svg.width.baseVal.value} ${svg.height.baseVal.value}`);
+  });
+  window.addEventListener("afterprint", () => place.querySelector("svg")?.removeAttribute("viewBox"));
   let width = 0;
   new ResizeObserver(() => {
     if (place.clientWidth === width) return;

@@ -33,7 +33,7 @@ export function makeDetails(picture, pick) {
       fact(node.waits_for.includes("(") ? "object" : "lock", node.address);
       fact("called", node.api);
       if (node.what === "waits")
-        fact("since", `${node.at_least ? "at least " : ""}${duration(node.waited_ns)}${node.tids.length > 1 ? ", the longest" : ""}`);
+        fact("for", `${node.at_least ? "at least " : ""}${duration(node.waited_ns)}${node.tids.length > 1 ? ", the longest" : ""}`);
       if (node.tids.length > 1)
         fact("threads", node.tids.slice(0, kMostTids).join(", ") + (node.tids.length > kMostTids ? ` and ${count(node.tids.length - kMostTids)} more` : ""));
       const out = picture.edges.filter((edge) => edge.from === index), into = picture.edges.filter((edge) => edge.to === index);

@@ -69,11 +69,12 @@ const details = makeDetails(picture, (index) => graph.pick(index));
 const graph = picture.nodes.length ? makeGraph(picture, (index) => details.show(index)) : null;
 const circles = picture.nodes.some((node) => node.circle), groups = picture.nodes.some((node) => node.tids.length > 1);
 const accused = picture.nodes.some((node) => node.finding !== null && !node.circle);
+const has = (...whats) => picture.nodes.some((node) => whats.includes(node.what) && !node.circle && node.finding === null);
 const legend = element("div", {class: "legend"},
                        circles ? element("span", {}, element("i", {class: "sign-circle"}), "in a circle: each waits for the next one") : null,
                        accused ? element("span", {}, element("i", {class: "sign-accused"}), "of a finding: waits for good") : null,
-                       element("span", {}, element("i", {class: "sign-waits"}), "waits"),
-                       element("span", {}, element("i", {class: "sign-runs"}), "runs, or is not known"),
+                       has("waits") ? element("span", {}, element("i", {class: "sign-waits"}), "waits") : null,
+                       has("computes", "ended", "unknown") ? element("span", {}, element("i", {class: "sign-runs"}), "runs, or is not known") : null,
                        groups ? element("span", {}, element("i", {class: "sign-many"}), "several threads that wait alike") : null,
                        element("span", {}, "→ waits for"));
 document.body.append(

@@ -6,6 +6,7 @@ import {DataZoomComponent, GridComponent} from "echarts/components";
 import * as echarts from "echarts/core";
 import {CanvasRenderer} from "echarts/renderers";
 import {element, isDark, style} from "../common/page.js";
+import {keepForPaper} from "../common/paper.js";
 import {hideTip, showTip} from "../common/tip.js";
 import {kClasses, ordered, perRun} from "./model.js";
 
@@ -162,6 +163,7 @@ export function makeScatter(choose) {
 
   function start() {
     chart = echarts.init(place, null, {renderer: "canvas"});
+    keepForPaper(chart, place);
     chart.on("mouseover", ({value, event}) => tell(byIndex.get(value[2]), event.event.clientX, event.event.clientY));
     chart.on("mousemove", ({value, event}) => tell(byIndex.get(value[2]), event.event.clientX, event.event.clientY));
     chart.on("mouseout", hideTip);

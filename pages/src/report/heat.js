@@ -67,7 +67,7 @@ export function makeHeat() {
     steps = high < 0 ? [] : Array.from({length: high - low + 1}, (unused, i) => low + i);
     at = null;
     const out = shown === null ? (select.value === "all" ? page.heat.leftOut : 0) : eventsLeftOut();
-    said.textContent = plural(sum, "call") + (out ? `; ${plural(out, "event")} more of rare kinds are not in this picture, which has room for the most frequent only` : "");
+    said.textContent = plural(sum, "call") + (out ? `; ${plural(out, "event")} more are not in this picture: it has room for the most frequent calls only, and was filled as the recording was read` : "");
     select.disabled = shown !== null;
     chart?.draw();
   }

@@ -17,6 +17,26 @@ export function address(file) {
   return pathToFileURL(resolve(file)).href;
 }
 
+// On paper, which is narrower than the window, each picture is shown once and whole.
+async function checkPrinted(page) {
+  await page.emulateMedia({media: "print"});
+  const [pictures, shown, cut] = await page.evaluate(() => {
+    window.dispatchEvent(new Event("beforeprint"));
+    document.body.style.width = "600px";
+    const {right} = document.body.getBoundingClientRect();
+    const pictures = [...document.querySelectorAll(".chart, .flame")].filter((place) => place.querySelector("canvas, svg"));
+    const boxes = pictures.flatMap((place) => [...place.querySelectorAll("canvas, svg")].map((one) => one.getBoundingClientRect()));
+    const shown = boxes.filter(({width, height}) => width > 0 && height > 0);
+    const cut = shown.filter((box) => box.right > right + 1);
+    window.dispatchEvent(new Event("afterprint"));
+    document.body.style.width = "";
+    return [pictures.length, shown.length, cut.length];
+  });
+  assert.equal(shown, pictures);
+  assert.equal(cut, 0, "a picture is wider than the paper");
+  await page.emulateMedia({media: "screen"});
+}
+
 // options: of the browser's context, as {colorScheme: "dark"}. `done` ends the browser and checks that all was quiet.
 export async function openPage(file, options = {}) {
   const browser = await chromium.launch({executablePath: "/usr/bin/chromium", args: kOptions});
@@ -33,6 +53,7 @@ export async function openPage(file, options = {}) {
   await page.goto(place);
   return {page, done: async () => {
     assert.deepEqual(said, []);
+    await checkPrinted(page);
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth), "wider than the window");
     // The page's policy lets nothing run that was not in it, and asks nobody for anything.
     let asked = 0;

@@ -516,7 +516,7 @@ TEST_F(DiffTest, ListsAreCutAndSaySo) {
   ASSERT_EQ(found.abnormal_only.entries.size(), 3U);
   // All about as many: what came first comes first.
   EXPECT_EQ(found.abnormal_only.entries[0].cell.key.function, "f0");
-  EXPECT_TRUE(warned(found, "only_in_abnormal is cut to the first 3 of 7"));
+  EXPECT_TRUE(warned(found, "the list of what is only in abnormal runs is cut to the first 3 of 7"));
 }
 
 TEST(MedianOfSteps, IsWithinItsStep) {

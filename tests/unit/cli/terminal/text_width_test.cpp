@@ -38,6 +38,30 @@ TEST(Shorten, CutsTheTextAndKeepsTheColours) {
   EXPECT_EQ(shorten(text, 1, Shrink::kEnd), "\x1b[35m\x1b[0m…");
 }
 
+TEST(DisplayWidth, WideCharactersTakeTwoColumns) {
+  EXPECT_EQ(display_width("µs … → ├─ é"), 11U);
+  EXPECT_EQ(display_width("日本語"), 6U);
+  EXPECT_EQ(display_width("한글 ファイル.txt"), 17U);
+  EXPECT_EQ(display_width("ﾌｧｲﾙ"), 4U);  // of half width
+  EXPECT_EQ(display_width("😀"), 2U);
+  EXPECT_EQ(display_width(Paint(true)(Ink::kBad, "日本")), 4U);
+  EXPECT_EQ(wrapped("日本 日本", 9, 0), "日本 日本");
+  EXPECT_EQ(wrapped("日本 日本", 8, 0), "日本\n日本");
+}
+
+TEST(Shorten, NeverCutsAWideCharacterInTwo) {
+  const std::string text = "日本語版";
+  EXPECT_EQ(shorten(text, 8, Shrink::kEnd), text);
+  EXPECT_EQ(shorten(text, 7, Shrink::kEnd), "日本語…");
+  EXPECT_EQ(shorten(text, 6, Shrink::kEnd), "日本…");
+  EXPECT_EQ(shorten(text, 6, Shrink::kMiddle), "日…版");
+  EXPECT_EQ(shorten("/日本語", 6, Shrink::kMiddle), "…本語");
+  EXPECT_EQ(shorten("/日本語", 5, Shrink::kMiddle), "…本語");
+  EXPECT_EQ(shorten("/日本語", 4, Shrink::kMiddle), "…語");
+  for (std::size_t width = 0; width < 9; width++)
+    for (const Shrink shrink : {Shrink::kMiddle, Shrink::kEnd}) EXPECT_LE(display_width(shorten(text, width, shrink)), width);
+}
+
 TEST(Paint, OnlyItsOwnSequencesTakeNoColumns) {
   EXPECT_EQ(Paint()(Ink::kBad, "text"), "text");
   EXPECT_EQ(Paint(true)(Ink::kPlain, "text"), "text");

@@ -98,7 +98,8 @@ TEST_F(OutputFileTest, OnlyTracesOfTheSameKindAreReplaced) {
     put(path_, text);
     EXPECT_NE(find_error().find("exists, and is " + what + " / --force replaces it"), std::string::npos)
         << find_error();
-    EXPECT_NE(find_error(OutputKind::kText), "found") << what;
+    EXPECT_NE(find_error(OutputKind::kText).find("choose another place with -o"), std::string::npos) << what;
+    EXPECT_NE(find_error(OutputKind::kPage).find("choose another place with --html"), std::string::npos) << what;
     EXPECT_EQ(find_error(OutputKind::kRawTrace) == "found", what.find("raw trace") != std::string::npos);
     EXPECT_EQ(find_error(OutputKind::kDatabase, true), "found");
     EXPECT_EQ(text_of(path_), text);
