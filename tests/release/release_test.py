@@ -56,7 +56,7 @@ class Release(unittest.TestCase):
         self.assertTrue(any(name.startswith("share/uscope/stap/examples/") for name in members))
         self.assertEqual({(member.uid, member.gid, member.mtime) for member in members.values()}, {(0, 0, members["INSTALL"].mtime)})
         # What the pages of --html are made of; the notice of ECharts is to be kept with it.
-        with tarfile.open(TARBALL) as tar:
+        with tarfile.open(self.tarball) as tar:
             pages = tar.extractfile(f"{NAME}/share/doc/uscope/licences/npm-packages").read().decode()
         for text in ("\necharts 6", "\nzrender ", "\nd3-flame-graph ", "\n@tanstack/table-core ", "\n@dagrejs/dagre ",
                      "Apache ECharts\nCopyright 2017", "Apache License\n", "Permission to use, copy, modify, and/or distribute"):
