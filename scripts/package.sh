@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 # Makes Debian packages in dist/: uscope, uscope-dkms (the kernel module's sources), uscope-doc. They are for the release of Debian on
 # which they are made. What it takes: scripts/install-deps.sh release.
-# usage: package.sh [BUILD]     BUILD: a folder that cmake has configured; build/release unless told
+# usage: package.sh [BUILD [FOLDER]]     as release.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/dist.sh
 
 build=${1:-build/release}
+mkdir -p "${2:-dist}"
+dist=$(realpath "${2:-dist}")
 build_for_dist "$build"
 
 # dpkg-buildpackage writes into the folder of the sources and beside it.
@@ -20,7 +22,5 @@ USCOPE_BUILD=$build DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS:+$DEB_BUILD_OPTIONS }
   cat "$work/log" >&2
   exit 1
 }
-mkdir -p "$OLDPWD/dist"
-mv "$work"/*.deb "$OLDPWD/dist/"
-cd "$OLDPWD"
-ls -l dist/uscope*_"$version"_*.deb
+mv "$work"/*.deb "$dist/"
+ls -l "$dist"/uscope*_"$version"_*.deb

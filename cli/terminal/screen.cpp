@@ -5,6 +5,7 @@
 #include <curses.h>
 #include <poll.h>
 #include <sys/ioctl.h>
+#include <termcap.h>
 #include <unistd.h>
 
 #include <array>
@@ -96,10 +97,15 @@ void Screen::Close::operator()(screen* taken) const {
 Result<std::unique_ptr<Screen>> Screen::open() {
   if (std::setlocale(LC_CTYPE, "C.UTF-8") == nullptr) std::setlocale(LC_CTYPE, "");
   std::unique_ptr<screen, Close> taken(newterm(nullptr, stdout, stdin));
-  const char* const kind = std::getenv("TERM");
-  const Error cannot{"the terminal `" + std::string(kind == nullptr ? "" : kind) + "` cannot place text",
-                     "set TERM to what it is: xterm, for example"};
-  if (!taken) return cannot;
+  const char* const set = std::getenv("TERM");
+  const std::string kind = set == nullptr ? "" : set;
+  const Error cannot{"the terminal `" + kind + "` cannot place text", "set TERM to what it is: xterm, for example"};
+  if (!taken) {
+    if (tgetent(nullptr, kind.c_str()) == 1) return cannot;
+    return Error{"this machine has no description of the terminal `" + kind + "`",
+                 "set TERM to one that it has, as `ls /lib/terminfo /usr/share/terminfo` shows; Debian's package "
+                 "ncurses-term has most"};
+  }
   const auto place = reinterpret_cast<std::intptr_t>(tigetstr("cup"));  // 0 or -1: it has no such thing
   if (place == 0 || place == -1) return cannot;
   return std::unique_ptr<Screen>(new Screen(std::move(taken)));

@@ -13,11 +13,17 @@ mapfile -t files < <({ sed -n '/^Archive member included/,/^Discarded input sect
 [ "${#files[@]}" -gt 10 ] || { echo "$0: $map names no libraries; link uscope-static again" >&2; exit 1; }
 
 packages=(libfmt-dev libzydis-dev libcli11-dev nlohmann-json3-dev libprotozero-dev)
+own=$(realpath "$(dirname "$0")/../..")
+# Asked once, since each answer takes a look at all packages. A file may be known by its place before Debian moved it to /usr, or after.
+declare -A owner_of
+while IFS= read -r line; do
+  owner_of[${line##*: }]=${line%%:*}
+done < <(dpkg-query -S "${files[@]}" "${files[@]/#//usr}" 2>/dev/null || true)
 for file in "${files[@]}"; do
-  case $file in "$(realpath "$(dirname "$0")/../..")"/*) continue ;; esac
-  owner=$(dpkg-query -S "$file" 2>/dev/null || dpkg-query -S "/usr$file" 2>/dev/null || true)
+  case $file in "$own"/*) continue ;; esac
+  owner=${owner_of[$file]:-${owner_of[/usr$file]:-}}
   [ -n "$owner" ] || { echo "$0: no package owns $file, which is linked in" >&2; exit 1; }
-  packages+=("${owner%%:*}")
+  packages+=("$owner")
 done
 
 mkdir -p "$dest"

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """The tarball and the packages in Debian's smallest systems, which are fetched once: the tarball on every release, on this kernel; the
-packages on the release for which they were made, installed with apt, used, upgraded, removed and purged. Not in CI: it takes minutes, and a
-gigabyte from Debian's archive. Needs root, BPF, `scripts/install-deps.sh vm`, and what scripts/release.sh and scripts/package.sh have made.
+packages on the release for which they were made, installed with apt, used, upgraded, removed and purged; the kernel module that DKMS makes there,
+used in a guest with its kernel. Not in CI: it takes minutes, and a gigabyte from Debian's archive. Needs root, BPF, `scripts/install-deps.sh vm`, and what scripts/release.sh and scripts/package.sh have made.
 usage: debian_roots.py [SUITE…]"""
 import glob
 import os
@@ -11,9 +11,12 @@ import subprocess
 import sys
 import time
 
-from packages_checks import gone, machine, older
-from roots import Overlay, call, in_own_namespace, new_folder
-from using import check, install_tarball, put_hang, use
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vm"))
+from kernels import mirrors  # noqa: E402
+from module import version_of  # noqa: E402
+from packages_checks import gone, machine, older  # noqa: E402
+from roots import Overlay, call, in_own_namespace, new_folder  # noqa: E402
+from using import check, install_tarball, put_hang, use  # noqa: E402
 
 SOURCE = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 SUITES = ("bullseye", "bookworm", "trixie", "sid")
@@ -83,11 +86,58 @@ def first_report(root):
     check(took <= MOST_SECONDS, "too long", f"{took:.0f} s")
 
 
-def packages():
-    suite = own_suite()
+def root_with_network(suite):
     root = Overlay(base(suite))
     with open("/etc/resolv.conf", "rb") as file, open(root.path("etc/resolv.conf"), "wb") as copy:
         copy.write(file.read())
+    return root
+
+
+GUEST = """set -e
+busybox insmod /root/uscope.ko
+cat /sys/module/uscope/version
+uscope record --backend kmod -o /tmp/guest.db -- sh -c 'ls / > /dev/null'
+uscope report /tmp/guest.db
+busybox rmmod uscope
+test ! -e /sys/module/uscope && echo unloaded"""
+
+
+def module_by_dkms():
+    """From a system without a compiler to a module that traces. DKMS signs it with the machine's key, which it makes if there is none."""
+    root = root_with_network(own_suite())
+    package = glob.glob(os.path.join(SOURCE, "dist", f"uscope-dkms_{version()}_*.deb"))[0]
+    call("cp", package, root.path("tmp/uscope-dkms.deb"))
+    # Kernels of guests may come from there, too.
+    archive = mirrors()
+    if "security" in archive:
+        with open(root.path("etc/apt/sources.list"), "a", encoding="ascii") as sources:
+            sources.write(f"deb {archive['security']} {own_suite()}-security main\n")
+    wanted = f"linux-headers-{version_of('6.1')} dkms openssl"
+    root.must("sh", "-c", f"apt-get update -q && apt-get install -y -q --no-install-recommends {wanted}", limit=900)
+    said = root.must("apt-get", "install", "-y", "--no-install-recommends", "/tmp/uscope-dkms.deb", limit=300)
+    modules = glob.glob(root.path("lib/modules/*/updates/dkms/uscope.ko"))
+    check(len(modules) == 1, "no module was made", said)
+    told = root.must("modinfo", modules[0].removeprefix(root.folder))
+    check(f"version:        {version()}" in told and "DKMS module signing key" in told, "modinfo", told)
+    program = f"uscope-{version()}-x86_64/bin/uscope"
+    work = new_folder()
+    call("tar", "-C", work, "-xJf", os.path.join(SOURCE, "dist", f"uscope-{version()}-x86_64.tar.xz"), program)
+    put = [f"--with={place}:{name}" for place, name in ((modules[0], "/root/uscope.ko"), (os.path.join(work, program), "/usr/bin/uscope"),
+                                                         ("/bin/busybox", "/bin/busybox"))]
+    done = subprocess.run([os.path.join(SOURCE, "tests", "vm", "run.sh"), "--kernel", "6.1", *put, "--", "sh", "-c", GUEST],
+                          capture_output=True, text=True, check=False)
+    check(done.returncode == 0 and done.stdout.startswith(version()) and "LOST       nothing" in done.stdout and "backend kmod" in done.stdout
+          and done.stdout.rstrip().endswith("unloaded"), "the module in a guest", done.stdout + done.stderr)
+    root.must("apt-get", "install", "-y", "--reinstall", "/tmp/uscope-dkms.deb", limit=300)
+    root.must("apt-get", "purge", "-y", "uscope-dkms", limit=300)
+    left = glob.glob(root.path("lib/modules/*/updates/dkms/*")) + glob.glob(root.path("usr/src/uscope*")) + glob.glob(root.path("var/lib/dkms/uscope*"))
+    check(not left, "files are left", "\n".join(left))
+    print(f"{own_suite()}: uscope-dkms made a signed module, which traced in a guest; nothing is left", flush=True)
+
+
+def packages():
+    suite = own_suite()
+    root = root_with_network(suite)
     before, programs = machine(), root.must("dpkg-query", "-W", "-f", "${Package} ${Version}\n")
     names = {name: glob.glob(os.path.join(SOURCE, "dist", f"{name}_{version()}_*.deb"))[0] for name in ("uscope", "uscope-doc", "uscope-dkms")}
     for name, file in names.items():
@@ -116,6 +166,7 @@ def main():
         tarball(suite)
     if own_suite() in suites:
         packages()
+        module_by_dkms()
 
 
 if __name__ == "__main__":

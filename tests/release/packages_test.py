@@ -3,6 +3,7 @@
 """scripts/package.sh, and what its packages do to a machine: installed, used, installed over, removed and purged. The machine is this one:
 its files under an overlay, which is gone afterwards (debian_roots.py does the same in roots that are empty but for Debian's smallest
 system). Needs root, BPF and the headers of Debian's kernel; usage: packages_test.py SOURCE_DIR BUILD VERSION"""
+import contextlib
 import glob
 import os
 import re
@@ -16,21 +17,31 @@ from roots import Overlay, in_own_namespace, new_folder
 from using import put_hang, use
 
 SOURCE, BUILD, VERSION = sys.argv[1:4]
-DIST = os.path.join(SOURCE, "dist")
+
+
+class Made:
+    """The packages, packed quickly: larger than those that are released."""
+
+    folder = ""
 
 
 def package(name):
-    (found,) = glob.glob(os.path.join(DIST, f"{name}_{VERSION}_*.deb"))
+    (found,) = glob.glob(os.path.join(Made.folder, f"{name}_{VERSION}_*.deb"))
     return found
 
 
 class Packages(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        subprocess.run([os.path.join(SOURCE, "scripts", "package.sh"), BUILD], check=True, stdout=subprocess.DEVNULL)
+        Made.folder = new_folder()
+        subprocess.run([os.path.join(SOURCE, "scripts", "package.sh"), BUILD, Made.folder], check=True, stdout=subprocess.DEVNULL,
+                       env=os.environ | {"USCOPE_XZ_LEVEL": "0"})
 
     def setUp(self):
         self.root = Overlay("/")
+        # man-db looks through all manual pages of this machine each time a package comes or goes.
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.root.path("var/lib/man-db/auto-update"))
         self.addCleanup(subprocess.run, ["umount", "--recursive", "--lazy", os.path.dirname(self.root.folder)], check=True)
 
     def put(self, name, file):

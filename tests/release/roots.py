@@ -12,7 +12,7 @@ import tempfile
 MARK = "USCOPE_TEST_ROOTS"
 # What the package manager keeps for itself: lists, logs, caches and backups that stay when a package goes.
 KEPT = ("var/lib/dpkg/", "var/log/", "var/cache/", "var/lib/apt/", "etc/ld.so.cache", "etc/passwd-", "etc/group-", "etc/shadow-", "etc/gshadow-",
-        "etc/subuid-", "etc/subgid-", "var/lib/systemd/", "tmp/", "root/", "run/")
+        "etc/subuid-", "etc/subgid-", "var/lib/systemd/", "var/lib/man-db/auto-update", "tmp/", "root/", "run/")
 
 
 def in_own_namespace():

@@ -19,8 +19,9 @@ def check(condition, what, text):
 
 
 def hang(root, uscope, command):
-    """What is said of a command that hangs. It goes on when tracing has ended, but not for long, and not with the pipes of this test."""
-    traced = ["/bin/sh", "-c", f"timeout 20 {command} > /dev/null 2>&1"]
+    """What is said of a command that hangs. It goes on when tracing has ended, but not for long, and not with the pipes of this test: no process
+    may have these, or the test waits for it."""
+    traced = ["/bin/sh", "-c", f"exec timeout 20 {command} > /dev/null 2>&1"]
     said = root.must(uscope, "record", "--until-stall", "1s", "-o", "/tmp/hang.db", "--", *traced, status=1)
     return said + root.must(uscope, "deadlock", "/tmp/hang.db", status=1)
 

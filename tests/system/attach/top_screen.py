@@ -216,6 +216,12 @@ class TopScreen(AttachCase):
         self.assertTrue(any("cannot place text" in line for line in shown), shown)
         self.assertTrue(any(re.search("calls/s  0 lost$", line) for line in shown), shown)
 
+    def test_a_terminal_that_nothing_is_known_of(self):
+        terminal = Terminal(self, 80, 24)
+        terminal.run("TERM=nobody-has-it " + self.command("--lines", "1", "--duration", "1s", interval="1s") + "; echo status $?")
+        shown = terminal.wait(lambda lines: "status 0" in lines, "it does not end")
+        self.assertTrue(any("no description of the terminal `nobody-has-it`" in line for line in shown), shown)
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)
