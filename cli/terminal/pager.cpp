@@ -74,8 +74,8 @@ std::string shell_script(const Command& command) {
   return "command -v " + program + " >/dev/null 2>&1 || { " + said + "exec cat; }; " + command.text;
 }
 
-// less shows colours with -R only. What the user has set comes last, so that it is in force where both say something. All
-// output is UTF-8, in whatever locale.
+// less shows colours with -R only. What the user has set comes last, so that it is in force where both say something.
+// All output is UTF-8, in whatever locale.
 void set_less() {
   const char* own = std::getenv("LESS");
   setenv("LESS", own ? (std::string("-R ") + own).c_str() : "FRX", 1);
