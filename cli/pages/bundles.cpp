@@ -45,9 +45,10 @@ Bundle embedded(Page page) {
 Result<Bundle> bundle_of(Page page) {
   const Bundle found = embedded(page);
   if (found.script.empty())
-    return Error{"this uscope was built without the pages that --html writes",
-                 "in its sources, `scripts/install-deps.sh` installs npm, `scripts/pages.sh` makes the pages (npm takes them "
-                 "from the network), and the next build has them; released packages have them, too"};
+    return Error{
+        "this uscope was built without the pages that --html writes",
+        "in its sources, `scripts/install-deps.sh` installs npm, `scripts/pages.sh` makes the pages (npm takes them "
+        "from the network), and the next build has them; released packages have them, too"};
   return found;
 }
 

@@ -75,9 +75,11 @@ std::string shell_script(const Command& command) {
 }
 
 // less shows colours with -R only. What the user has set comes last, so that it is in force where both say something.
+// All output is UTF-8, in whatever locale.
 void set_less() {
   const char* own = std::getenv("LESS");
   setenv("LESS", own ? (std::string("-R ") + own).c_str() : "FRX", 1);
+  setenv("LESSCHARSET", "utf-8", 0);
 }
 
 [[noreturn]] void become_pager(int input, const std::string& script) {

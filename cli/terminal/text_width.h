@@ -23,8 +23,8 @@ struct TextWidth {
   constexpr TextWidth(std::size_t of, bool is_cut = true, Paint with = {}) : columns(of), cuts(is_cut), paint(with) {}
 };
 
-// Columns of a text of UTF-8, without the sequences that colour it: two for a wide character (Chinese, Japanese, Korean,
-// most emoji), one for each other code point, also for one that a terminal puts over the character before it.
+// Columns of a text of UTF-8, without the sequences that colour it: two for a wide character (Chinese, Japanese,
+// Korean, most emoji), one for each other code point, also for one that a terminal puts over the character before it.
 [[nodiscard]] std::size_t display_width(std::string_view text);
 
 // At most `width` columns, with "…" for the part left out. All sequences that colour the text stay.

@@ -65,23 +65,30 @@ export function makeTable(columns, rows, options = {}) {
     draw();
     options.picked(picked);
   }
+  // Tab stops at one row of all; the arrow keys go from row to row.
+  function go(line) {
+    if (!line) return;
+    for (const other of body.querySelectorAll("[tabindex='0']")) other.tabIndex = -1;
+    line.tabIndex = 0;
+    line.focus();
+  }
   function draw() {
     const all = table.getRowModel().rows;
     const cells = all.slice(0, shown).map((row) => {
       const line = element("tr", options.picked ? {
-        tabindex: 0, "aria-selected": String(picked === row.original), class: "choosable", onclick: () => pick(row.original),
+        tabindex: -1, "aria-selected": String(picked === row.original), class: "choosable", onclick: () => pick(row.original),
         onkeydown: (event) => {
           if (event.key === "Enter" || event.key === " ") {
             event.preventDefault();
             const place = [...body.children].indexOf(line);
             pick(row.original);
-            body.children[place]?.focus();
+            go(body.children[place]);
           } else if (event.key === "ArrowDown") {
             event.preventDefault();
-            line.nextElementSibling?.focus();
+            go(line.nextElementSibling);
           } else if (event.key === "ArrowUp") {
             event.preventDefault();
-            line.previousElementSibling?.focus();
+            go(line.previousElementSibling);
           }
         },
       } : {});
@@ -93,6 +100,8 @@ export function makeTable(columns, rows, options = {}) {
       return line;
     });
     body.replaceChildren(...cells);
+    const stop = options.picked && (body.querySelector("[aria-selected=true]") ?? body.firstElementChild);
+    if (stop) stop.tabIndex = 0;
     for (const cell of head.children) {
       const way = table.getColumn(cell.dataset.column).getIsSorted();
       cell.setAttribute("aria-sort", way === "asc" ? "ascending" : way === "desc" ? "descending" : "none");

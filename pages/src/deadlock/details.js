@@ -14,7 +14,7 @@ function stack(node) {
 
 // pick(index): to choose another node.
 export function makeDetails(picture, pick) {
-  const place = element("aside", {class: "panel", id: "details", "aria-live": "polite", "aria-label": "The chosen thread"});
+  const place = element("aside", {class: "panel", id: "details", tabindex: 0, "aria-live": "polite", "aria-label": "The chosen thread"});
   const links = (edges, end) => element("ul", {class: "plain"}, ...edges.map((edge) => element(
       "li", {}, element("button", {type: "button", class: "link", onclick: () => pick(edge[end])}, who(picture.nodes[edge[end]])),
       edge.label ? ` (${edge.label})` : "")));

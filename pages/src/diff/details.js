@@ -57,7 +57,7 @@ export function functionOf(cell) {
 // showStacks(cell): called for the button that leads to the flame graph.
 export function makeDetails(model, showStacks) {
   const drawn = new Set(model.data.stacks.names.map(([name]) => name));
-  const place = element("aside", {class: "panel", id: "details", "aria-live": "polite", "aria-label": "The chosen cell"});
+  const place = element("aside", {class: "panel", id: "details", tabindex: 0, "aria-live": "polite", "aria-label": "The chosen cell"});
   return {
     place,
     show(cell, finding) {

@@ -88,6 +88,10 @@ const inCat = await page.locator("#processes tbody tr", {hasText: "cat"}).first(
 assert.match(inCat, /\b\d+ of \d+\b/, "processes count what is chosen");
 const row = table.locator("tbody tr").first();
 await row.focus();
+for (const key of ["ArrowDown", "ArrowUp"]) {
+  await page.keyboard.press(key);
+  assert.equal(await table.locator("tbody tr[tabindex='0']").count(), 1, "Tab stops at one row");
+}
 await page.keyboard.press("Enter");
 assert.match(await text(".limit"), /only openat from /);
 const shown = (await page.locator("#errors td[data-column=call]").allInnerTexts());

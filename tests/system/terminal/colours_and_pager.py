@@ -160,7 +160,9 @@ class OnATerminal(unittest.TestCase):
                 ({"PAGER": "/nowhere/pager -x"}, (), "uscope: there is no pager /nowhere/pager\n" + tree)):
             with self.subTest(str(environment)):
                 self.assertEqual(on_terminal("tree", self.db, *words, **environment), (expected, 0))
-        self.assertIn(tree, on_terminal("tree", self.db)[0].replace("\r", "").replace("\x1b[m", ""), "less ends by itself where all fits")
+        for locale in ({}, {"LC_ALL": "C"}):
+            with self.subTest(str(locale)):
+                self.assertIn(tree, on_terminal("tree", self.db, **locale)[0].replace("\r", "").replace("\x1b[m", ""), "less ends by itself where all fits")
         with open(seen, encoding="utf-8") as file:
             self.assertEqual(file.read(), tree, "in colours, as wide as the terminal")
         self.assertEqual(in_pipe("tree", self.db, PAGER=second), in_pipe("tree", self.db))

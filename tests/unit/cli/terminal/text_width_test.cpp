@@ -59,7 +59,8 @@ TEST(Shorten, NeverCutsAWideCharacterInTwo) {
   EXPECT_EQ(shorten("/日本語", 5, Shrink::kMiddle), "…本語");
   EXPECT_EQ(shorten("/日本語", 4, Shrink::kMiddle), "…語");
   for (std::size_t width = 0; width < 9; width++)
-    for (const Shrink shrink : {Shrink::kMiddle, Shrink::kEnd}) EXPECT_LE(display_width(shorten(text, width, shrink)), width);
+    for (const Shrink shrink : {Shrink::kMiddle, Shrink::kEnd})
+      EXPECT_LE(display_width(shorten(text, width, shrink)), width);
 }
 
 TEST(Paint, OnlyItsOwnSequencesTakeNoColumns) {
