@@ -189,6 +189,17 @@ static __always_inline int end_user_function(struct pt_regs *ctx, __u32 place, c
 	return 0;
 }
 
+static __always_inline bool place_ends(__u32 place)
+{
+	return place & (USC_PLACE_OF_RETURN | USC_PLACE_OF_JUMP);
+}
+
+/* From entry to return, without a hit that is kept. */
+static __always_inline bool lasts_briefly(const struct usc_probe *probe)
+{
+	return has_returns && !wants_whole_hits() && probe->role & USC_PROBE_WITH_RETURN;
+}
+
 static __always_inline int hit_user_probe(struct pt_regs *ctx, __u32 place, const struct usc_probe *probe,
 					  struct task_entry *t)
 {
@@ -196,9 +207,9 @@ static __always_inline int hit_user_probe(struct pt_regs *ctx, __u32 place, cons
 	__u32 number = place & USC_PLACE_NUMBER;
 	struct hit_room *hit;
 
-	if (has_returns && place & (USC_PLACE_OF_RETURN | USC_PLACE_OF_JUMP))
+	if (has_returns && place_ends(place))
 		return end_user_function(ctx, place, probe, t);
-	if (lasts && !wants_whole_hits())
+	if (lasts_briefly(probe))
 		return core_function_entered_briefly(t, probe, number, ctx->sp);
 	if (!lasts && asked_at_once(t, probe->source, probe->kind))
 		return 0;
@@ -256,6 +267,9 @@ int on_user_probe(struct pt_regs *ctx)
 	probe = probe_at(place & USC_PLACE_NUMBER);
 	if (!probe)
 		return 0;
+	/* Where no other function is open, nothing but the thread's own memory is written. */
+	if (lasts_briefly(probe) && !place_ends(place) && !t->open_functions[0])
+		return core_function_entered_briefly(t, probe, place & USC_PLACE_NUMBER, ctx->sp);
 	if (keeps_processor)
 		bpf_preempt_disable();
 	hit_user_probe_alone(ctx, place, probe, t);
