@@ -23,38 +23,54 @@ static __always_inline void close_mappings(__u32 step)
 		*(volatile __u32 *)&cpu->closed_mappings += step;
 }
 
-/* What is known of a hit at a function's entry, but for its user stack. 0: there is no room (end_hit() all the same). */
-static __always_inline struct probe_room *take_function(struct pt_regs *ctx, struct hit_room *hit,
-							const struct usc_probe *probe, struct task_entry *t)
+/* What is known of a hit at a function's entry, but for its user stack. False: there is no room (end_hit() all the same). */
+static __always_inline bool take_function(struct pt_regs *ctx, struct hit_room *hit, const struct usc_probe *probe,
+					  const struct task_entry *t)
 {
-	struct probe_room *room = room_beside(hit);
+	if (!take_stop(ctx, hit, probe, t, true))
+		return false;
+	take_kernel_frames(ctx, hit);
+	return true;
+}
 
-	if (!room)
-		return 0;
-	room->record = 0;
-	room->in_kernel = 1;
-	if (is_asked_for(ASKED_ARGS)) {
-		read_registers(ctx, room->registers);
-		room->registers[USC_PROBE_REGISTERS - 1] = ctx->ip;
-	}
-	take_probe(hit, room, probe, t);
-	if (wants_frames())
-		note_frames(hit, bpf_get_stack(ctx, hit->frames, sizeof(hit->frames), 0));
-	return room;
+/*
+ * Which probe a function's hit is of, by address: the kernel would look for its cookie by bisection, which takes longer than
+ * all the rest of a hit that is only counted. A number is 1 more than the probe's; 0: that of the cookie. Functions begin at
+ * multiples of a cell's bytes, and a hit is in the function's first cell; where that is not so, there is a 0.
+ */
+ARRAY_MAP(function_numbers, 1, struct function_pair);
+
+/* The first cell's address, and how many cells there are: set by the tracer before loading. */
+const volatile __u64 functions_begin;
+const volatile __u32 function_cells;
+
+static __always_inline __u32 number_of_function(struct pt_regs *ctx)
+{
+	__u64 cell = (ctx->ip - functions_begin) / FUNCTION_CELL_BYTES;
+	struct function_pair *pair = 0;
+	__u32 at = cell / 2, number = 0;
+
+	if (cell < function_cells)
+		pair = bpf_map_lookup_elem(&function_numbers, &at);
+	if (pair)
+		number = pair->number[cell & 1];
+	return number ? number - 1 : bpf_get_attach_cookie(ctx);
 }
 
 SEC("kprobe.multi")
 int on_kernel_function(struct pt_regs *ctx)
 {
-	struct task_struct *task = this_task();
+	struct task_entry *t = current_to_hit();
 	const struct usc_probe *probe;
-	struct task_entry *t;
 	struct hit_room *hit;
+	__u32 number;
 
-	if (is_surely_untraced(task))
+	if (!t)
 		return 0;
-	t = entry_to_hit(task);
-	probe = t ? probe_at(bpf_get_attach_cookie(ctx)) : 0;
+	number = number_of_function(ctx);
+	if (counted_probes)
+		return count_hit(number);
+	probe = probe_at(number);
 	if (!probe || asked_at_once(t, probe->source, probe->kind))
 		return 0;
 	hit = begin_hit(t);
@@ -82,13 +98,19 @@ static __always_inline bool is_at_entry(struct pt_regs *ctx)
 
 #define WITHOUT_RETURN 1 /* at an entry: this program is not to be run at the return */
 
-static __always_inline int enter_function(struct pt_regs *ctx, struct task_struct *task, __u32 number,
-					  const struct usc_probe *probe)
+static __always_inline int enter_function(struct pt_regs *ctx, __u32 number, const struct usc_probe *probe)
 {
-	struct task_entry *t = entry_to_hit(task);
-	struct hit_room *hit = t ? begin_hit(t) : 0;
+	struct task_entry *t = current_to_hit();
+	struct hit_room *hit;
 	int kept = 0;
 
+	if (!t)
+		return WITHOUT_RETURN;
+	if (!wants_whole_hits()) {
+		core_function_entered_briefly(t, probe, number, 0);
+		return 0;
+	}
+	hit = begin_hit(t);
 	if (!hit)
 		return WITHOUT_RETURN;
 	close_mappings(1);
@@ -121,7 +143,7 @@ int on_kernel_function_with_return(struct pt_regs *ctx)
 	if (!probe)
 		return WITHOUT_RETURN;
 	if (is_at_entry(ctx))
-		return enter_function(ctx, task, number, probe);
+		return enter_function(ctx, number, probe);
 	t = traced_entry(task);
 	if (t)
 		core_function_returned(t, number, probe, 0, ctx->ax);

@@ -14,6 +14,42 @@ ARRAY_MAP(probes, 1, struct usc_probe);
 /* Whether any of them lasts to a function's return: set by the tracer before loading. */
 const volatile bool has_returns;
 
+/*
+ * How often each probe was hit, where no more is asked (usc_query_counts_moments()): for each processor one table for each
+ * turn of questions. One processor alone counts in one place, but at probes in files programs are preempted.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} probe_counts SEC(".maps");
+
+/* How many probes a table has room for; 0: hits are not only counted. Set by the tracer before loading. */
+const volatile __u32 counted_probes;
+
+/* Where this processor counts hits of a probe; 0: there is no such probe. */
+static __always_inline __u64 *count_of_probe(__u32 number)
+{
+	__u32 at;
+
+	if (number >= counted_probes)
+		return 0;
+	at = (current_cpu() * 2 + query_turn_now()) * counted_probes + number;
+	return bpf_map_lookup_elem(&probe_counts, &at);
+}
+
+/* A hit that is only counted, where no program interrupts another one that counts the same. */
+static __always_inline int count_hit(__u32 number)
+{
+	__u64 *count = count_of_probe(number);
+
+	if (count)
+		*(volatile __u64 *)count += 1;
+	return 0;
+}
+
 struct open_function_key {
 	__u32 thread; /* task_entry.functions */
 	__u32 number;
@@ -24,19 +60,19 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, OPEN_FUNCTIONS_IN_ALL);
 	__type(key, struct open_function_key);
-	__type(value, struct open_function);
+	__type(value, struct open_slot);
 } open_functions SEC(".maps");
 
 /* What an entry of that map begins as. */
-const volatile __u64 no_function[sizeof(struct open_function) / 8];
+const volatile __u64 no_function[sizeof(struct open_slot) / 8];
 
-static __always_inline struct open_function *open_function_at(struct task_entry *t, __u32 number, bool make)
+static __always_inline struct open_slot *open_slot_at(struct task_entry *t, __u32 number, bool make)
 {
 	struct open_function_key key = {.thread = t->functions, .number = number};
-	struct open_function *f = bpf_map_lookup_elem(&open_functions, &key);
+	struct open_slot *slot = bpf_map_lookup_elem(&open_functions, &key);
 
-	if (f || !make)
-		return f;
+	if (slot || !make)
+		return slot;
 	bpf_map_update_elem(&open_functions, &key, (const void *)no_function, BPF_NOEXIST);
 	return bpf_map_lookup_elem(&open_functions, &key);
 }
@@ -69,20 +105,55 @@ static __always_inline struct probe_room *room_beside(const struct hit_room *hit
 	return level < HIT_LEVELS ? probe_room_at(current_cpu() * HIT_LEVELS + level) : 0;
 }
 
+/* The current task's entry, if its hits are recorded now; else 0. */
+static __always_inline struct task_entry *current_to_hit(void)
+{
+	struct task_struct *task = this_task();
+
+	return is_surely_untraced(task) ? 0 : entry_to_hit(task);
+}
+
+/* What is known of a hit where a function, or a program, has been stopped with these registers, but for its stacks. False:
+ * there is no room. */
+static __always_inline bool take_stop(struct pt_regs *ctx, struct hit_room *hit, const struct usc_probe *probe,
+				      const struct task_entry *t, bool in_kernel)
+{
+	struct probe_room *room = room_beside(hit);
+
+	if (!room)
+		return false;
+	room->record = 0;
+	room->in_kernel = in_kernel;
+	if (is_asked_for(ASKED_ARGS)) {
+		read_registers(ctx, room->registers);
+		room->registers[USC_PROBE_REGISTERS - 1] = ctx->ip;
+	}
+	take_probe(hit, room, probe, t);
+	return true;
+}
+
+static __always_inline void take_kernel_frames(void *ctx, struct hit_room *hit)
+{
+	if (wants_frames())
+		note_frames(hit, bpf_get_stack(ctx, hit->frames, sizeof(hit->frames), 0));
+}
+
 /* By perf, which runs no two such programs of a processor at once, and counts what it did not run one for. */
 SEC("tp")
 int on_tracepoint(void *ctx)
 {
-	struct task_struct *task = this_task();
+	struct task_entry *t = current_to_hit();
 	const struct usc_probe *probe;
 	struct probe_room *room;
-	struct task_entry *t;
 	struct hit_room *hit;
+	__u32 number;
 
-	if (is_surely_untraced(task))
+	if (!t)
 		return 0;
-	t = entry_to_hit(task);
-	probe = t ? probe_at(bpf_get_attach_cookie(ctx)) : 0;
+	number = bpf_get_attach_cookie(ctx);
+	if (counted_probes)
+		return count_hit(number);
+	probe = probe_at(number);
 	if (!probe || asked_at_once(t, probe->source, probe->kind))
 		return 0;
 	hit = begin_hit(t);
@@ -93,8 +164,7 @@ int on_tracepoint(void *ctx)
 		room->record = (__u64)ctx;
 		room->in_kernel = 1;
 		take_probe(hit, room, probe, t);
-		if (wants_frames())
-			note_frames(hit, bpf_get_stack(ctx, hit->frames, sizeof(hit->frames), 0));
+		take_kernel_frames(ctx, hit);
 		send_hit(hit, t);
 	}
 	end_hit(hit);
@@ -109,12 +179,9 @@ int on_tracepoint(void *ctx)
  */
 const volatile bool keeps_processor; /* set by the tracer before loading */
 
-/* A function of its own, since what walks stacks lies below the other one, and 6.1's BPF has 512 bytes for all calls. */
-static __noinline int end_user_function(struct pt_regs *ctx, __u32 place, const struct usc_probe *probe,
-					struct task_entry *t)
+static __always_inline int end_user_function(struct pt_regs *ctx, __u32 place, const struct usc_probe *probe,
+					     struct task_entry *t)
 {
-	if (!probe || !t)
-		return 0;
 	if (place & USC_PLACE_OF_RETURN)
 		core_function_returned(t, place & USC_PLACE_NUMBER, probe, ctx->sp, ctx->ax);
 	else if (usc_place_jumps(place, ctx->flags))
@@ -122,30 +189,36 @@ static __noinline int end_user_function(struct pt_regs *ctx, __u32 place, const 
 	return 0;
 }
 
+static __always_inline bool place_ends(__u32 place)
+{
+	return place & (USC_PLACE_OF_RETURN | USC_PLACE_OF_JUMP);
+}
+
+/* From entry to return, without a hit that is kept. */
+static __always_inline bool lasts_briefly(const struct usc_probe *probe)
+{
+	return has_returns && !wants_whole_hits() && probe->role & USC_PROBE_WITH_RETURN;
+}
+
 static __always_inline int hit_user_probe(struct pt_regs *ctx, __u32 place, const struct usc_probe *probe,
 					  struct task_entry *t)
 {
-	struct probe_room *room;
+	bool lasts = has_returns && probe->role & USC_PROBE_WITH_RETURN;
+	__u32 number = place & USC_PLACE_NUMBER;
 	struct hit_room *hit;
 
-	if (has_returns && place & (USC_PLACE_OF_RETURN | USC_PLACE_OF_JUMP))
+	if (has_returns && place_ends(place))
 		return end_user_function(ctx, place, probe, t);
-	if (!probe->role && asked_at_once(t, probe->source, probe->kind))
+	if (lasts_briefly(probe))
+		return core_function_entered_briefly(t, probe, number, ctx->sp);
+	if (!lasts && asked_at_once(t, probe->source, probe->kind))
 		return 0;
 	hit = begin_hit(t);
 	if (!hit)
 		return 0;
-	room = room_beside(hit);
-	if (room) {
-		room->record = 0;
-		room->in_kernel = 0;
-		if (is_asked_for(ASKED_ARGS)) {
-			read_registers(ctx, room->registers);
-			room->registers[USC_PROBE_REGISTERS - 1] = ctx->ip;
-		}
-		take_probe(hit, room, probe, t);
-		if (has_returns && probe->role & USC_PROBE_WITH_RETURN)
-			core_function_entered(t, hit, place & USC_PLACE_NUMBER, ctx->sp);
+	if (take_stop(ctx, hit, probe, t, false)) {
+		if (lasts)
+			core_function_entered(t, hit, number, ctx->sp);
 		else
 			send_hit(hit, t);
 	}
@@ -177,20 +250,26 @@ static __always_inline void hit_user_probe_alone(struct pt_regs *ctx, __u32 plac
 SEC("uprobe")
 int on_user_probe(struct pt_regs *ctx)
 {
-	struct task_struct *task = this_task();
+	struct task_entry *t = current_to_hit();
 	const struct usc_probe *probe;
-	struct task_entry *t;
+	__u64 *count;
 	__u32 place;
 
-	if (is_surely_untraced(task))
-		return 0;
-	t = entry_to_hit(task);
 	if (!t)
 		return 0;
 	place = bpf_get_attach_cookie(ctx);
+	if (counted_probes) {
+		count = count_of_probe(place);
+		if (count)
+			__sync_fetch_and_add(count, 1);
+		return 0;
+	}
 	probe = probe_at(place & USC_PLACE_NUMBER);
 	if (!probe)
 		return 0;
+	/* Where no other function is open, nothing but the thread's own memory is written. */
+	if (lasts_briefly(probe) && !place_ends(place) && !t->open_functions[0])
+		return core_function_entered_briefly(t, probe, place & USC_PLACE_NUMBER, ctx->sp);
 	if (keeps_processor)
 		bpf_preempt_disable();
 	hit_user_probe_alone(ctx, place, probe, t);

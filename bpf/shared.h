@@ -22,6 +22,13 @@ struct address_range {
 
 #define INTERRUPT_RANGES 3 /* of the kernel's code, at most, that says: an interrupt is served */
 
+#define FUNCTION_CELL_BYTES 16 /* kernels are compiled so that functions begin at multiples of it */
+
+/* Of two cells: an array's values are padded to 8 bytes. */
+struct function_pair {
+	__u32 number[2];
+};
+
 #define MAPPING_REQUEST_MOST 256
 
 /* Asks for executable mappings of a process to be told. */

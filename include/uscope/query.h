@@ -246,6 +246,16 @@ USC_INLINE int usc_query_is_of_beginnings(const volatile struct usc_query *query
 	return query->length && !(query->reads & USC_QUERY_OF_ENDS);
 }
 
+/* The fields that all moments of one probe have alike: what is told of its function's return is none. */
+#define USC_QUERY_OF_PROBES (1u << USC_QUERY_SOURCE | 1u << USC_QUERY_KIND | 1u << USC_QUERY_ABI | 1u << USC_QUERY_HOW)
+
+/* Is it enough to know how many moments there were of each probe? It is where nothing is summed of them, and nothing is
+ * read in which two of one probe may differ. */
+USC_INLINE int usc_query_counts_moments(const struct usc_query *query)
+{
+	return query->length && !query->measures && !(query->reads & ~USC_QUERY_OF_PROBES);
+}
+
 /* What a question reads of an event: the same that the loader writes to the table `event`. Fields that are not in `reads`
  * are left as they are. `unread`: of a hit, as in usc_hit; else 0. */
 USC_INLINE void usc_query_fill_some(struct usc_query_input *input, const struct usc_event *event, __u32 unread,

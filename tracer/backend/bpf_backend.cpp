@@ -217,7 +217,7 @@ Result<void> BpfBackend::load(const usc_config& config, const BackendSizes& size
   has_question_ = config.query.length != 0;
   if (auto sized = size_maps(sizes, has_question_); !sized) return sized;
   choose_programs(config, probes);
-  if (auto prepared = probes_.prepare(*skeleton_, probes); !prepared) return prepared;
+  if (auto prepared = probes_.prepare(*skeleton_, probes, config.query, cpus_); !prepared) return prepared;
   std::memcpy(const_cast<usc_config*>(&skeleton_->rodata->config), &config, sizeof(config));
   skeleton_->bss->program = config.program;
   skeleton_->bss->query = config.query;
@@ -490,6 +490,7 @@ Result<void> BpfBackend::take_sums(const SumHandler& handle) {
       row.events = 0;
     }
   }
+  probes_.take_counts(full, handle);
   return {};
 }
 

@@ -5,13 +5,21 @@
 #include <bpf/libbpf.h>
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <utility>
 
+#include "tracer/backend/bpf_map_memory.h"
 #include "tracer/backend/load_failure.h"
 
 namespace uscope::tracer {
+namespace {
+
+constexpr std::size_t kFewFunctions = 16;       // of which the kernel finds one as soon
+constexpr std::uint64_t kMostCells = 4U << 20;  // 64 MiB of code; functions of modules may lie far behind it
+
+}  // namespace
 
 Result<void> BpfKernelFunctions::prepare(uscope_bpf& skeleton, const std::vector<Probe>& probes) {
   skeleton_ = &skeleton;
@@ -24,6 +32,7 @@ Result<void> BpfKernelFunctions::prepare(uscope_bpf& skeleton, const std::vector
       places.cookies.push_back(i);
     }
   }
+  prepare_numbers();
   const auto& progs = skeleton.progs;
   if (auto prepared = prepare(progs.on_kernel_function, kAttachKprobeMulti, moments_); !prepared) return prepared;
   return prepare(progs.on_kernel_function_with_return, kAttachKprobeSession, lasting_);
@@ -39,7 +48,41 @@ Result<void> BpfKernelFunctions::prepare(bpf_program* program, int attach_type, 
   return {};
 }
 
+// A function that does not begin with a cell may be hit in a cell where another one begins.
+void BpfKernelFunctions::prepare_numbers() {
+  if (moments_.size() < kFewFunctions) return;
+  const auto [first, last] = std::minmax_element(moments_.addresses.begin(), moments_.addresses.end());
+  begin_ = *first / FUNCTION_CELL_BYTES * FUNCTION_CELL_BYTES;
+  numbers_.resize(std::min((*last - begin_) / FUNCTION_CELL_BYTES / 2 * 2 + 4, kMostCells));
+  const auto set = [this](std::uint64_t address, __u32 number) {
+    const std::uint64_t cell = (address - begin_) / FUNCTION_CELL_BYTES;
+    if (cell < numbers_.size()) numbers_[cell] = number;
+  };
+  for (std::size_t i = 0; i < moments_.size(); i++)
+    set(moments_.addresses[i], static_cast<__u32>(moments_.cookies[i]) + 1);
+  for (const std::uint64_t address : moments_.addresses)
+    if (address % FUNCTION_CELL_BYTES != 0)
+      for (std::uint64_t inside = 0; inside < FUNCTION_CELL_BYTES; inside++) set(address + inside, 0);
+  bpf_map__set_max_entries(skeleton_->maps.function_numbers, static_cast<__u32>(numbers_.size() / 2));
+  bpf_map__set_map_flags(skeleton_->maps.function_numbers, BPF_F_MMAPABLE);
+  const_cast<__u64&>(skeleton_->rodata->functions_begin) = begin_;
+  const_cast<__u32&>(skeleton_->rodata->function_cells) = static_cast<__u32>(numbers_.size());
+}
+
+Result<void> BpfKernelFunctions::tell_numbers() {
+  if (numbers_.empty()) return {};
+  MapMemory memory;
+  if (auto opened = memory.open(bpf_map__fd(skeleton_->maps.function_numbers), numbers_.size() * sizeof(__u32),
+                                "function_numbers");
+      !opened)
+    return opened;
+  std::copy(numbers_.begin(), numbers_.end(), memory.as<__u32>());
+  numbers_ = {};
+  return {};
+}
+
 Result<void> BpfKernelFunctions::attach() {
+  if (auto told = tell_numbers(); !told) return told;
   const auto& progs = skeleton_->progs;
   if (auto attached = attach_places(progs.on_kernel_function, kAttachKprobeMulti, moments_); !attached) return attached;
   return attach_places(progs.on_kernel_function_with_return, kAttachKprobeSession, lasting_);

@@ -27,6 +27,8 @@ class BpfKernelFunctions {
 
  private:
   static Result<void> prepare(bpf_program* program, int attach_type, const KprobePlaces& places);
+  void prepare_numbers();
+  Result<void> tell_numbers();
   Result<void> attach_places(const bpf_program* program, int attach_type, const KprobePlaces& places);
   [[nodiscard]] Error not_attached(int number, const KprobePlaces& places) const;
 
@@ -34,6 +36,9 @@ class BpfKernelFunctions {
   KprobePlaces moments_;
   KprobePlaces lasting_;            // to the return
   std::vector<std::string> names_;  // by cookie
+  std::vector<__u32>
+      numbers_;  // of moments_, for each cell of the kernel's code from begin_ on (bpf/kernel_functions.bpf.h)
+  std::uint64_t begin_ = 0;
   std::vector<UniqueFd> links_;
   std::uint64_t missed_ = 0;  // at links that are gone
 };

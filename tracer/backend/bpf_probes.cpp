@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <map>
+#include <utility>
 
 #include "tracer/backend/load_failure.h"
 #include "tracer/host/host.h"
@@ -18,7 +19,8 @@
 namespace uscope::tracer {
 namespace {
 
-constexpr int kNotSupported = 524;  // the kernel's ENOTSUPP, which has no name here
+constexpr std::uint64_t kMostCounts = 8U << 20;  // of all processors; of more, hits are looked at one by one
+constexpr int kNotSupported = 524;               // the kernel's ENOTSUPP, which has no name here
 
 bool is_tracepoint(const Probe& probe) {
   return probe.source == USC_SOURCE_TRACEPOINT;
@@ -61,12 +63,42 @@ bool is_at_least(const std::string& release, int major, int minor) {
   return its_major > major || (its_major == major && its_minor >= minor);
 }
 
-Result<void> BpfProbes::prepare(uscope_bpf& skeleton, const ProbePlan& plan) {
+void BpfProbes::prepare_counts(const usc_query& query, std::uint32_t cpus) {
+  const std::uint64_t places = std::uint64_t{probes_.size()} * 2 * cpus;
+  auto counted = counted_probes(query, probes_);
+  if (!counted || places == 0 || places > kMostCounts) return;
+  counted_ = std::move(*counted);
+  cpus_ = cpus;
+  bpf_map__set_max_entries(skeleton_->maps.probe_counts, static_cast<__u32>(places));
+  const_cast<__u32&>(skeleton_->rodata->counted_probes) = static_cast<__u32>(counted_.size());
+}
+
+Result<void> BpfProbes::open_counts() {
+  if (counted_.empty()) return {};
+  const std::size_t bytes = counted_.size() * 2 * cpus_ * sizeof(__u64);
+  return counts_.open(bpf_map__fd(skeleton_->maps.probe_counts), bytes, "probe_counts");
+}
+
+void BpfProbes::take_counts(std::uint32_t turn, const std::function<void(const usc_query_row&)>& handle) {
+  usc_query_row row{};
+  for (std::size_t number = 0; number < counted_.size(); number++) {
+    row.events = 0;
+    for (std::size_t cpu = 0; cpu < cpus_; cpu++)
+      row.events += std::exchange(counts_.as<__u64>()[(cpu * 2 + turn) * counted_.size() + number], 0);
+    if (row.events == 0 || !counted_[number]) continue;
+    row.key = *counted_[number];
+    handle(row);
+  }
+}
+
+Result<void> BpfProbes::prepare(uscope_bpf& skeleton, const ProbePlan& plan, const usc_query& query,
+                                std::uint32_t cpus) {
   auto probes = kernel_probes(plan);
   if (!probes) return probes.error();
   skeleton_ = &skeleton;
   plan_ = plan.probes;
   probes_ = std::move(*probes);
+  prepare_counts(query, cpus);
   const bool has_tracepoints = std::any_of(plan_.begin(), plan_.end(), is_tracepoint);
   const bool has_places = std::any_of(plan_.begin(), plan_.end(), is_in_file);
   const auto& progs = skeleton.progs;
@@ -89,6 +121,7 @@ Result<void> BpfProbes::prepare(uscope_bpf& skeleton, const ProbePlan& plan) {
 }
 
 Result<void> BpfProbes::attach() {
+  if (auto opened = open_counts(); !opened) return opened;
   const int map = bpf_map__fd(skeleton_->maps.probes);
   for (__u32 i = 0; i < probes_.size(); i++)
     if (bpf_map_update_elem(map, &i, &probes_[i], BPF_ANY) != 0)

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,10 @@
 #include "support/unique_fd.h"
 #include "tracer/backend/bpf_handles.h"
 #include "tracer/backend/bpf_kernel_functions.h"
+#include "tracer/backend/bpf_map_memory.h"
 #include "tracer/backend/bpf_tracepoints.h"
 #include "tracer/backend/uprobe_multi.h"
+#include "tracer/probes/counted_probes.h"
 #include "tracer/probes/probe_plan.h"
 #include "uscope/probes.h"
 
@@ -28,10 +31,12 @@ class BpfProbes {
   // second.
   static constexpr std::size_t kMostSingly = 200;
 
-  // Before the programs are loaded.
-  Result<void> prepare(uscope_bpf& skeleton, const ProbePlan& plan);
+  // Before the programs are loaded, with what they count of hits if there is a question.
+  Result<void> prepare(uscope_bpf& skeleton, const ProbePlan& plan, const usc_query& query, std::uint32_t cpus);
   // After that; `skeleton` must live until detach().
   Result<void> attach();
+  // The rows of what was only counted in one turn, which no program counts in any more; it is empty then.
+  void take_counts(std::uint32_t turn, const std::function<void(const usc_query_row&)>& handle);
   void detach();
   // Whether any probe lasts to a function's return.
   [[nodiscard]] bool has_returns() const { return has_returns_; }
@@ -41,6 +46,8 @@ class BpfProbes {
   [[nodiscard]] static std::array<const bpf_program*, 4> programs(const uscope_bpf& skeleton);
 
  private:
+  void prepare_counts(const usc_query& query, std::uint32_t cpus);
+  Result<void> open_counts();
   Result<void> attach_in_files();
   Result<void> attach_places(const std::string& path, const UprobePlaces& places);
   Result<void> attach_singly(const std::string& path, const UprobePlaces& places);
@@ -50,7 +57,10 @@ class BpfProbes {
   bool has_multi_ = false;
   bool has_returns_ = false;
   std::vector<Probe> plan_;
-  std::vector<usc_probe> probes_;  // in the same order; a place in it is a cookie
+  std::vector<usc_probe> probes_;      // in the same order; a place in it is a cookie
+  std::vector<CountedProbe> counted_;  // likewise; empty: hits are not only counted
+  std::uint32_t cpus_ = 0;
+  MapMemory counts_;
   BpfTracepoints tracepoints_;
   std::vector<LinkHandle> links_;
   std::vector<UniqueFd> multi_links_;

@@ -67,6 +67,18 @@ static __always_inline __u32 stack_of_hit(struct task_entry *t)
 	return is_asked_for(1u << USC_QUERY_STACK) ? take_current_stack(t) : 0;
 }
 
+/* The image of a hit of the current task now. */
+static __always_inline __u32 image_of_hit(const struct task_entry *t)
+{
+	return t->flags & (TASK_IN_CALL | TASK_ASKED) ? t->call_image : t->image;
+}
+
+/* Of a hit, may something be told that its probe, image, times and result do not say? */
+static __always_inline bool wants_whole_hits(void)
+{
+	return is_asked_for(ASKED_ARGS | 1u << USC_QUERY_STACK);
+}
+
 /* Of a hit of this task (serial) and process. 0: it leaves no record. As ask_event(). */
 static __always_inline int ask_hit(const struct hit_room *room, __u32 task, __u32 process, __u64 now)
 {
@@ -109,7 +121,7 @@ USC_SUBPROGRAM int ask_moment(const struct task_entry *t, __u32 source, __u32 ki
 	event.head.task = t->serial;
 	if (is_asked_for(ASKED_TIME))
 		event.head.time = event.entry_ns = now_ns();
-	event.image = t->flags & (TASK_IN_CALL | TASK_ASKED) ? t->call_image : t->image;
+	event.image = image_of_hit(t);
 	event.kind = kind;
 	event.how = USC_HOW_HIT;
 	event.flags = USC_EVENT_NO_RESULT;
@@ -120,7 +132,7 @@ USC_SUBPROGRAM int ask_moment(const struct task_entry *t, __u32 source, __u32 ki
 /* Has a question taken a moment, without room for a hit? If not, it is told like any other. */
 static __always_inline bool asked_at_once(const struct task_entry *t, __u32 source, __u32 kind)
 {
-	return has_question() && !is_asked_for(ASKED_ARGS | 1u << USC_QUERY_STACK) && !ask_moment(t, source, kind);
+	return !wants_whole_hits() && !ask_moment(t, source, kind);
 }
 
 /* Sends a hit that is filled in, its stack and frames as well, unless a question takes it. `now`: its end; 0: a question
@@ -154,7 +166,7 @@ static __always_inline void complete_hit(struct hit_room *room, struct task_entr
 		room->hit.entry_ns = now_ns();
 	room->hit.how = USC_HOW_HIT;
 	room->hit.flags |= USC_EVENT_NO_RESULT;
-	room->hit.image = t->flags & (TASK_IN_CALL | TASK_ASKED) ? t->call_image : t->image;
+	room->hit.image = image_of_hit(t);
 	room->hit.stack = stack_of_hit(t);
 }
 
