@@ -120,7 +120,9 @@ Result<void> Debuginfod::start() {
   stop();
   const std::string why =
       ready.kind == Answer::Kind::kReply ? std::string(ready.reply.text.data()) : "it did not start";
-  return Error{"debuginfod cannot be used: " + why, "install libdebuginfod (Debian: libdebuginfod1)"};
+  return Error{
+      "debuginfod cannot be used: " + why,
+      "it takes libdebuginfod (Debian: libdebuginfod1), and a uscope that loads libraries, as the package's does"};
 }
 
 void Debuginfod::stop() {
