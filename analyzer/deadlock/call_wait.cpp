@@ -42,6 +42,10 @@ class Follower {
       if (process.ended && process.until_ns < looked_ns) continue;
       alive_.insert(thread.process);
       const auto seen = look.threads.find(thread.thread_id);
+      // Of one that waits for a time again and again, what it was found in then tells as much.
+      const auto past = look.past.find(thread.thread_id);
+      const bool rested = past != look.past.end() && past->second.timed.value_or(false);
+      threads_[thread.process].push_back(seen != look.threads.end() ? &seen->second : rested ? &past->second : nullptr);
       if (seen != look.threads.end() && seen->second.caught) caught_[thread.process] = *seen->second.caught;
     }
     for (const std::size_t i : alive_) {
@@ -62,15 +66,24 @@ class Follower {
   using Holders = std::vector<const Resource*>;
 
   void outside(std::string why) {
-    // It says more than a handler.
-    if (out_.by_handler) out_.state = State::kFollowed;
+    // It says more than a handler, or than a name that somebody may know.
+    if (out_.by_handler || !out_.by_name.empty()) out_.state = State::kFollowed;
     out_.by_handler = false;
+    out_.by_name.clear();
     settle(State::kOutside, std::move(why));
   }
   void handler(std::string why) {
+    if (!out_.by_name.empty()) return outside(std::move(why));
     if (out_.state == State::kOutside) return;
     settle(State::kOutside, std::move(why));
     out_.by_handler = true;
+  }
+  // Whoever knows the name of a thing could end the wait, but nobody is seen who is about to.
+  void whoever(const std::string& name, std::string why) {
+    if (out_.state == State::kOutside && out_.by_name == name) return;
+    if (out_.state == State::kOutside) return outside(std::move(why));
+    settle(State::kOutside, std::move(why));
+    out_.by_name = name;
   }
   void unknown(std::string why) { settle(State::kUnknown, std::move(why)); }
   // What is known to come from outside says more than what is not known.
@@ -86,6 +99,8 @@ class Follower {
   void ends(const Resource& own, const Holders& others, const char* part);
   [[nodiscard]] bool is_job_server(const Resource& pipe) const;
   void pipe(const LookedDescriptor& waited, const Resource& own);
+  void leave_out_idle(Holders& readers);
+  [[nodiscard]] bool reads_nothing_of(std::size_t process, const Resource& pipe) const;
   void socket(const LookedDescriptor& waited, const Resource& own);
   void eventfd(const Resource& own);
   void lock(const Resource& own);
@@ -112,7 +127,8 @@ class Follower {
   const LastCalls& calls_;
   const Look& look_;
   std::map<ProcessRowId, std::size_t> places_;
-  std::set<std::size_t> alive_;                  // processes with threads, at the look
+  std::set<std::size_t> alive_;                                      // processes with threads, at the look
+  std::map<std::size_t, std::vector<const LookedThread*>> threads_;  // by process; null: not looked at
   std::map<std::size_t, std::uint64_t> caught_;  // signals with handlers, where the look has told them
   std::map<std::int64_t, std::size_t> by_pid_;
   std::set<std::int64_t> pids_;  // of all processes of the trace
@@ -185,9 +201,11 @@ void Follower::timers() {
   const std::string why = "the signal of a timer";
   const ProcessRowId self = calls_.processes[thread_->process].id;
   const auto caught = caught_.find(thread_->process);
+  if (look_.ask_for_timers.count(self) != 0) return outside(why);
+  // Many programs have handlers only to clean up when somebody ends them.
+  if (!calls_.events_missing && !calls_.calls_left_out && !calls_.processes[thread_->process].attached) return;
   // Which handlers there are now the look tells better than the calls do.
-  if (look_.ask_for_timers.count(self) != 0 || (caught == caught_.end() && look_.ask_for_alarms.count(self) != 0))
-    return outside(why);
+  if (caught == caught_.end() && look_.ask_for_alarms.count(self) != 0) return outside(why);
   if (caught != caught_.end() && (caught->second & kTimerSignals) != 0) handler(why);
 }
 
@@ -271,16 +289,68 @@ void Follower::troubles() {
 void Follower::pipe(const LookedDescriptor& waited, const Resource& own) {
   const bool reads = waited.wants != "write";
   const bool writes = waited.wants == "write" || waited.wants == "read or write";
-  if (reads && own.type == "fifo") return outside(fmt::format("whoever opens {}", own.name));
   Holders readers;
   Holders writers;
   for (const Resource* other : of_object(own)) {
     if (other->reads()) readers.push_back(other);
     if (other->writes()) writers.push_back(other);
   }
+  if (reads && own.type == "fifo") {
+    // Who opens it to write as well lets others come and go.
+    const auto is_open = [&](const Resource* it) { return it->process_id == own.process_id || !it->process_id; };
+    const std::string why = fmt::format("whoever opens {}", own.name);
+    return std::any_of(writers.begin(), writers.end(), is_open) ? outside(why) : whoever(own.name, why);
+  }
   if (own.type == "fifo") out_.weak = true;
   if (reads) ends(own, writers, "the write end of");
-  if (writes) ends(own, readers, "the read end of");
+  if (writes) {
+    leave_out_idle(readers);
+    ends(own, readers, "the read end of");
+  }
+}
+
+// Whether all threads of a process sleep, and in something else than to read this pipe.
+bool Follower::reads_nothing_of(std::size_t process, const Resource& pipe) const {
+  const auto threads = threads_.find(process);
+  if (threads == threads_.end()) return false;
+  const auto reads = [&](const LookedDescriptor& waited) {
+    const auto held = by_fd_.find({calls_.processes[process].id, waited.fd});
+    return waited.wants != "write" && held != by_fd_.end() && held->second->ino == pipe.ino &&
+           held->second->type == pipe.type;
+  };
+  return std::all_of(threads->second.begin(), threads->second.end(), [&](const LookedThread* it) {
+    const bool rests = it && (it->asleep || it->timed.value_or(false));
+    return rests && it->state == "asleep" && !it->call.empty() &&
+           std::none_of(it->descriptors.begin(), it->descriptors.end(), reads);
+  });
+}
+
+// Servers keep both ends of the pipe that their logger reads. If somebody who has nothing but the read end is stopped,
+// those who have both and read nothing will hardly begin to.
+void Follower::leave_out_idle(Holders& readers) {
+  const auto place_of = [this](const Resource& held) {
+    const auto place = places_.find(held.process_id);
+    return held.process_id && place != places_.end() ? std::optional(place->second) : std::nullopt;
+  };
+  const auto has_both = [&](const Resource& reader) {
+    const Holders all = of_object(reader);
+    return std::any_of(all.begin(), all.end(),
+                       [&](const Resource* it) { return it->process_id == reader.process_id && it->writes(); });
+  };
+  const auto is_stopped = [&](const Resource* reader) {
+    const auto process = place_of(*reader);
+    if (!process || has_both(*reader)) return false;
+    const auto threads = threads_.find(*process);
+    return threads != threads_.end() && std::all_of(threads->second.begin(), threads->second.end(),
+                                                    [](auto* it) { return it && it->state == "stopped"; });
+  };
+  if (std::none_of(readers.begin(), readers.end(), is_stopped)) return;
+  std::erase_if(readers, [&](const Resource* reader) {
+    const auto process = place_of(*reader);
+    if (!process || !has_both(*reader) || !reads_nothing_of(*process, *reader)) return false;
+    out_.idle.push_back({*process, reader->fd, reader->name, "the read end of"});
+    return true;
+  });
 }
 
 void Follower::socket(const LookedDescriptor& waited, const Resource& own) {
@@ -356,7 +426,8 @@ void Follower::descriptor(const LookedDescriptor& waited) {
   const Resource* found = own(waited.fd);
   if (!found) return unknown(fmt::format("what ends its wait for descriptor {}, of which nothing is known", waited.fd));
   if (waited.is_opening())
-    return outside(fmt::format("whoever opens {} to {} it", found->name, waited.wants == "read" ? "write" : "read"));
+    return whoever(found->name,
+                   fmt::format("whoever opens {} to {} it", found->name, waited.wants == "read" ? "write" : "read"));
   if (waited.wants == "lock") return lock(*found);
   if (waited.wants != "write" && found->queued.value_or(0) > 0 && !found->listening)
     return outside("what lies in " + found->name);
@@ -401,16 +472,22 @@ void Follower::system_v(const std::string& lock_class) {
   for (const HeldLock& held : look_.locks)
     if (held.lock_class == lock_class && held.ino == number && held.waiting && held.pid == pid) awaited.insert(held.id);
   bool is_private = look_.made_private.count({lock_class, number}) != 0;
+  bool is_gone = false;
   std::string users;
   for (const HeldLock& held : look_.locks) {
     if (held.lock_class != lock_class || held.ino != number || held.waiting) continue;
     if (held.dev != 0 || (held.pid.value_or(0) > 0 && pids_.count(*held.pid) == 0)) is_private = false;
+    // Who waits to send waits for a receiver.
+    const bool matters = is_set ? awaited.count(held.id) != 0 : looked_->call == "msgsnd" && held.id == 1;
+    is_gone = is_gone || (matters && held.gone);
     if (!is_set || awaited.count(held.id) != 0) users += (users.empty() ? "" : "; ") + user_text(held);
   }
   const std::string name = fmt::format("the System V {} {}", is_set ? "semaphores" : "message queue", number);
   if (users.empty()) return unknown("who uses " + name);
-  if (!is_private || !has_all_calls())
-    return outside(fmt::format("any process that {} {} ({})", is_set ? "changes" : "uses", name, users));
+  if (!is_private || !has_all_calls()) {
+    out_.user_gone = is_gone;
+    return whoever(name, fmt::format("any process that {} {} ({})", is_set ? "changes" : "uses", name, users));
+  }
   for (const std::size_t i : alive_)
     if (may_handle_signals(i)) handler("a signal handler that uses " + name);
   out_.anyone = true;

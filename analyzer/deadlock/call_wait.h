@@ -37,6 +37,10 @@ struct CallWait {
   std::vector<WaitEnd> ends;  // what makes them holders: the first of them
   bool weak = false;          // a process that has no part in it yet could end it: a FIFO that it opens
   bool by_handler = false;    // kOutside: nothing but a handler of a signal is known that could end it
+  std::string by_name;        // kOutside: nothing but somebody who opens this FIFO, or changes this System V object, is
+                              // known that could end it
+  bool user_gone = false;     // of a System V object: its last user has ended
+  std::vector<WaitEnd> idle;  // have both ends of a pipe and do not read it, while its one reader is stopped
   bool anyone = false;        // kFollowed: any thread of the trace could (a semaphore whose taker is dead)
 };
 

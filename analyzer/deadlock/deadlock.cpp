@@ -225,10 +225,15 @@ void Diagnostician::enter_looked_calls() {
   for (LastCall& thread : calls_.threads) {
     const LookedThread* seen = looked(thread);
     if (seen && seen->ts_ns < thread.last_ns) {
-      look_.threads.erase(thread.thread_id);
+      look_.past.insert(look_.threads.extract(thread.thread_id));
       continue;
     }
-    if (!seen || !seen->asleep || seen->call.empty() || seen->call == "futex") continue;
+    if (!seen || !seen->asleep || seen->call.empty()) continue;
+    // A command that ends by itself when it is interrupted leaves its waits before anybody can look at them again.
+    if (thread.hung && thread.standing == Standing::kUncertain && seen->call == "futex" &&
+        seen->args[0] == thread.wait->address && seen->ts_ns >= thread.since_ns)
+      thread.standing = Standing::kHeld;
+    if (seen->call == "futex") continue;
     if (thread.standing != Standing::kRuns || !thread.call.empty()) continue;
     thread.standing = Standing::kElsewhere;
     thread.call = seen->call;

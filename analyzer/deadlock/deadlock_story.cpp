@@ -4,7 +4,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 #include <set>
+#include <string_view>
+#include <utility>
 
 #include "support/clock.h"
 #include "support/text.h"
@@ -53,6 +57,8 @@ class Wording {
   [[nodiscard]] std::string waits_for_owner(std::size_t i) const;
   template <typename Text>
   [[nodiscard]] std::string listed(const std::vector<std::size_t>& threads, const char* separator, Text text) const;
+  template <typename Text>
+  [[nodiscard]] std::string told_once(const std::vector<std::size_t>& threads, Text text) const;
   [[nodiscard]] std::string waits_for_holders(std::size_t i) const;
   [[nodiscard]] std::string process_name(std::size_t process) const;
   [[nodiscard]] std::string could_still(const GraphFinding& finding, const std::string& deed) const;
@@ -71,6 +77,59 @@ std::string Wording::listed(const std::vector<std::size_t>& threads, const char*
     list += (list.empty() ? "" : separator) + text(threads[i]);
   }
   return list;
+}
+
+// The text with "0x…" for each address in it.
+std::string without_addresses(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t begin = std::min(text.find("0x", at), text.size());
+    out += text.substr(at, begin - at);
+    if (begin == text.size()) break;
+    out += "0x…";
+    at = std::min(text.find_first_not_of(kDigits, begin + 2), text.size());
+  }
+  return out;
+}
+
+// "worker-" of "worker-12".
+std::string without_digits(std::string name) {
+  std::erase_if(name, [](char c) { return c >= '0' && c <= '9'; });
+  return name;
+}
+
+// As listed(), with equal waits of threads of one kind told once: "thread 12 `worker`, and 97 others in the same place,
+// wait for …". `text` begins with the thread's name and "waits".
+template <typename Text>
+std::string Wording::told_once(const std::vector<std::size_t>& threads, Text text) const {
+  constexpr std::string_view kWaits = " waits ";
+  constexpr std::size_t kEqual = 3;  // fewer are all named
+  struct Group {
+    std::vector<std::size_t> threads;
+    bool differ = false;  // in addresses
+  };
+  std::vector<Group> groups;
+  std::map<std::pair<std::string, std::string>, std::size_t> places;
+  const auto rest_of = [&](std::size_t i) { return text(i).substr(name(i).size()); };
+  for (const std::size_t i : threads) {
+    const std::string rest = rest_of(i);
+    const auto [place, is_new] =
+        places.emplace(std::pair(without_digits(call(i).name), without_addresses(rest)), groups.size());
+    if (is_new) groups.emplace_back();
+    Group& group = groups[place->second];
+    group.differ = group.differ || (!is_new && rest_of(group.threads[0]) != rest);
+    group.threads.push_back(i);
+  }
+  std::vector<std::size_t> order(groups.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  return listed(order, "; ", [&](std::size_t number) {
+    const Group& group = groups[number];
+    if (group.threads.size() < kEqual) return listed(group.threads, "; ", text);
+    return fmt::format("{}, and {} others in the same place, wait {}{}", name(group.threads[0]),
+                       group.threads.size() - 1, rest_of(group.threads[0]).substr(kWaits.size()),
+                       group.differ ? " (or at other addresses)" : "");
+  });
 }
 
 // "thread 12 `worker` waits for the mutex 0x55… in serve".
@@ -147,7 +206,7 @@ std::string Wording::holders(const GraphFinding& finding) const {
   } else {
     const std::vector<std::size_t>& told = circle.size() < 2 ? finding.threads : circle;
     text = fmt::format("{} threads wait for each other{}: {}", told.size(), circle.size() < 2 ? "" : ", in a circle",
-                       listed(told, "; ", tell));
+                       circle.size() < 2 ? told_once(told, tell) : listed(told, "; ", tell));
     const std::size_t others = finding.threads.size() - told.size();
     if (others == 1) text += ". The other thread that could end one of these waits waits for good, too";
     if (others > 1)
@@ -161,11 +220,21 @@ std::string Wording::holders(const GraphFinding& finding) const {
 std::string Wording::stopped(const GraphFinding& finding) const {
   const std::vector<std::size_t> waiting(finding.threads.begin(),
                                          finding.threads.begin() + static_cast<std::ptrdiff_t>(finding.circle));
-  std::string text = listed(waiting, "; ", [&](std::size_t i) { return waits_for_holders(i); }) + ".";
+  std::string text = told_once(waiting, [&](std::size_t i) { return waits_for_holders(i); }) + ".";
   if (finding.circle == finding.threads.size()) return text;
   const std::size_t halted = finding.threads[finding.circle];
-  return text + fmt::format(" {} is {}, and cannot go on before it gets SIGCONT.", process_name(call(halted).process),
-                            it_.objects[halted].call_wait.why);
+  text += fmt::format(" {} is {}, and cannot go on before it gets SIGCONT.", process_name(call(halted).process),
+                      it_.objects[halted].call_wait.why);
+  std::set<std::size_t> idle;
+  for (const std::size_t i : waiting)
+    for (const WaitEnd& end : it_.objects[i].call_wait.idle) idle.insert(end.process);
+  if (idle.empty()) return text;
+  const std::vector<std::size_t> processes(idle.begin(), idle.end());
+  return text + fmt::format(
+                    " What it should read could be read by {}, too, which {} both ends of the pipe, but none of {} "
+                    "threads waits to read.",
+                    listed(processes, ", ", [&](std::size_t process) { return process_name(process); }),
+                    idle.size() == 1 ? "has" : "have", idle.size() == 1 ? "its" : "their");
 }
 
 std::string Wording::cycle(const GraphFinding& finding) const {
@@ -214,7 +283,7 @@ std::string Wording::self(const GraphFinding& finding) const {
 std::string Wording::owner_gone(const GraphFinding& finding) const {
   const std::size_t first = finding.threads[0];
   const auto owner = it_.objects[first].gone_owner;
-  std::string text = listed(finding.threads, "; ", [&](std::size_t i) { return waits(i); });
+  std::string text = told_once(finding.threads, [&](std::size_t i) { return waits(i); });
   const std::string weak = finding.weak ? could_still(finding, "unlock what it has not locked") : "";
   text += owner ? fmt::format("; its owner, thread {},", *owner) : "; its owner";
   const LastProcess& process = it_.calls.processes[call(first).process];
@@ -239,7 +308,7 @@ std::string Wording::former_wakers(std::size_t i) const {
 }
 
 std::string Wording::stall(const GraphFinding& finding) const {
-  std::string text = listed(finding.threads, "; ", [&](std::size_t i) { return waits(i); });
+  std::string text = told_once(finding.threads, [&](std::size_t i) { return waits(i); });
   text +=
       finding.threads.size() == 1 ? ". Nobody is left who could wake it: " : ". Nobody is left who could wake them: ";
   const Waiter& first = it_.waiters[finding.threads[0]];

@@ -310,6 +310,7 @@ Result<void> Reader::stand(const std::vector<Call>& calls, const LastProcess& pr
   const bool held = killed ? thread.waited_ns >= kSecondNs : **asleep == 1;
   const bool understood = thread.wait->futexes == 1 && is_wait_op(*thread.wait);
   thread.standing = held && understood ? Standing::kHeld : Standing::kUncertain;
+  thread.hung = hung && understood;
   return refused(calls, thread);
 }
 

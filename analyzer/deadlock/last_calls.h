@@ -53,6 +53,7 @@ struct LastCall {
   std::int64_t last_ns = 0;    // when its last call began or returned; 0: it has made none
   bool attached = false;       // the wait began before tracing did, so it is longer than waited_ns
   bool killed = false;         // the thread was killed inside the call, with its process
+  bool hung = false;           // the futex call went on until what ended the command that hung
   bool known_layout = true;    // x86-64: the known layouts of locks apply
   std::int64_t idle_ns = 0;    // if it runs: how long it has made no call; 0: not known
   bool refused = false;        // the kernel refused a PI lock with EDEADLK; glibc then waits for ever

@@ -56,7 +56,8 @@ struct LookedThread {
   std::string call;  // empty: none, or not known
   std::array<std::uint64_t, 6> args{};
   std::optional<bool> timed;            // nullopt: not known
-  std::optional<std::uint64_t> caught;  // signals for which its process has handlers: bit 0 is signal 1
+  std::optional<std::uint64_t> caught;  // signals for which its process has handlers: bit 0 is signal 1; of those of
+                                        // timers, such as a timer may send
   std::vector<LookedDescriptor> descriptors;
   std::vector<LookedProcess> processes;
   std::vector<LookedMonitor> monitors;
@@ -96,6 +97,7 @@ struct HeldLock {
 
 struct Look {
   std::map<ThreadRowId, LookedThread> threads;
+  std::map<ThreadRowId, LookedThread> past;  // of threads that have entered or left a call since
   std::vector<Resource> resources;
   std::vector<HeldLock> locks;
   struct Trouble {

@@ -4,7 +4,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <set>
 
 namespace uscope::analyzer {
 namespace {
@@ -21,6 +23,7 @@ struct ProcessWaits {
   bool monitors = false;  // its Java threads could be read
   std::string unknown;    // a call of which it is not known who could end it
   std::string why;
+  std::vector<std::size_t> by_name;  // threads whose waits whoever knows a name could end
 };
 
 bool is_of_java(const LastCall& thread) {
@@ -28,8 +31,30 @@ bool is_of_java(const LastCall& thread) {
                      [](const StackLine& line) { return line.module == "libjvm.so"; });
 }
 
+// Waits that only somebody could end who knows the name of a thing, and of which something tells that nobody will come:
+// FIFOs that several processes wait for, as they do who open two of them crosswise; what somebody used last who has
+// ended. One process at a FIFO, or at semaphores, is a service at rest.
+class Names {
+ public:
+  Names(const LastCalls& calls, const std::vector<CallWait>& waits) {
+    for (std::size_t i = 0; i < calls.threads.size(); i++) {
+      if (waits[i].by_name.empty() || system_v_class(calls.threads[i].call)) continue;
+      names_.insert(waits[i].by_name);
+      processes_.insert(calls.threads[i].process);
+    }
+  }
+  [[nodiscard]] bool are_all(const CallWait& wait) const {
+    return !wait.by_name.empty() && (wait.user_gone || (names_.count(wait.by_name) != 0 && is_crosswise()));
+  }
+  [[nodiscard]] bool is_crosswise() const { return names_.size() > 1 && processes_.size() > 1; }
+
+ private:
+  std::set<std::string> names_;  // of FIFOs
+  std::set<std::size_t> processes_;
+};
+
 void add(const LastCall& thread, const LookedThread* seen, const CallWait& wait, const WaitedObject& object,
-         ProcessWaits& into) {
+         const Names& names, std::size_t index, ProcessWaits& into) {
   into.threads++;
   into.java = into.java || is_of_java(thread);
   if (!seen) {
@@ -49,6 +74,10 @@ void add(const LastCall& thread, const LookedThread* seen, const CallWait& wait,
       into.moves = true;
       return;
     case CallWait::State::kOutside:
+      if (names.are_all(wait)) {
+        into.by_name.push_back(index);
+        return;
+      }
       (wait.by_handler ? into.handler : into.outside) = true;
       return;
     case CallWait::State::kUnknown:
@@ -60,16 +89,45 @@ void add(const LastCall& thread, const LookedThread* seen, const CallWait& wait,
   }
 }
 
+// "all threads sleep, and those that know these names could go on with them: …"
+std::string by_names(const LastCalls& calls, const Look& look, const std::vector<CallWait>& waits,
+                     const std::map<std::size_t, ProcessWaits>& processes) {
+  constexpr std::size_t kNamed = 6;
+  std::string list;
+  std::string tool;
+  std::size_t told = 0;
+  for (const auto& [index, it] : processes)
+    for (const std::size_t i : it.by_name) {
+      const LastCall& thread = calls.threads[i];
+      const char* const lock_class = system_v_class(thread.call);
+      if (lock_class && tool.empty())
+        tool = fmt::format(". `ipcs -{} -i {}` shows who used it", lock_class == std::string_view("sem") ? 's' : 'q',
+                           static_cast<std::int32_t>(look.threads.at(thread.thread_id).args[0]));
+      if (++told > kNamed) continue;
+      list += fmt::format("{}thread {} `{}` in {} for {}", list.empty() ? "" : "; ", thread.tid, thread.name,
+                          waits[i].text, waits[i].why);
+    }
+  if (told == 0) return "";
+  if (told > kNamed) list += fmt::format("; and {} more", told - kNamed);
+  return "all threads sleep, and nobody is seen who will let them go on. They wait: " + list + tool;
+}
+
 }  // namespace
 
 std::string why_undecided(const LastCalls& calls, const Look& look, const std::vector<CallWait>& waits,
                           const std::vector<WaitedObject>& objects) {
   if (look.threads.empty()) return "";
+  std::int64_t looked_ns = std::numeric_limits<std::int64_t>::max();
+  for (const auto& [id, thread] : look.threads) looked_ns = std::min(looked_ns, thread.ts_ns);
   std::map<std::size_t, ProcessWaits> processes;
+  const Names names(calls, waits);
   for (std::size_t i = 0; i < calls.threads.size(); i++) {
     const LastCall& thread = calls.threads[i];
+    const LastProcess& process = calls.processes[thread.process];
+    if (process.ended && process.until_ns < looked_ns) continue;
     const auto seen = look.threads.find(thread.thread_id);
-    add(thread, seen == look.threads.end() ? nullptr : &seen->second, waits[i], objects[i], processes[thread.process]);
+    add(thread, seen == look.threads.end() ? nullptr : &seen->second, waits[i], objects[i], names, i,
+        processes[thread.process]);
   }
   // Who moves, or is woken from outside, may wake the others, whatever process these are of.
   // Go's runtime handles all signals itself, and uses its poller's descriptors for other ends.
@@ -96,7 +154,7 @@ std::string why_undecided(const LastCalls& calls, const Look& look, const std::v
       return fmt::format("all threads sleep, and it cannot be followed who could end {} of {}: {}", it.unknown, name,
                          it.why);
   }
-  return "";
+  return by_names(calls, look, waits, processes);
 }
 
 }  // namespace uscope::analyzer

@@ -10,18 +10,34 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <sstream>
 #include <string>
+#include <system_error>
+
+#include "tracer/waits/descriptors.h"
+#include "tracer/waits/thread_status.h"
 
 namespace uscope::tracer {
 namespace {
 
+// A process whose end its parent has not waited for yet does nothing any more; its first thread may end before others.
+bool is_gone(std::uint32_t pid) {
+  const auto first = status_of(pid, pid);
+  if (!first) return access(folder_of(pid).c_str(), F_OK) != 0;
+  if (first->state != 'Z' && first->state != 'X') return false;
+  std::error_code problem;
+  const std::filesystem::directory_iterator threads(folder_of(pid) + "/task", problem);
+  return problem || std::distance(begin(threads), end(threads)) <= 1;
+}
+
 void note_whether_gone(usc_held_lock& lock) {
   if (lock.pid <= 0) return;
   lock.flags |= USC_LOCK_GONE_KNOWN;
-  if (access(fmt::format("/proc/{}", lock.pid).c_str(), F_OK) != 0) lock.flags |= USC_LOCK_GONE;
+  if (is_gone(static_cast<std::uint32_t>(lock.pid))) lock.flags |= USC_LOCK_GONE;
 }
 
 // `number`: of the semaphore, or 0 for a queue's senders and 1 for its receivers.

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
@@ -26,6 +27,7 @@
 #include "tracer/waits/held_locks.h"
 #include "tracer/waits/sockets.h"
 #include "tracer/waits/thread_status.h"
+#include "tracer/waits/timers.h"
 #include "tracer/waits/wait_calls.h"
 
 namespace uscope::tracer {
@@ -90,6 +92,7 @@ class WaitLook {
   }
   void look_at(Found& found);
   void look_at_monitors();
+  [[nodiscard]] std::uint64_t without_timer(std::uint32_t pid, std::uint64_t caught);
   void write_thread(Found& found);
   void write_thing(const Found& found, const WaitedThing& thing, const Descriptors* own);
   void write_other_children(const Found& found, const usc_waited& any);
@@ -131,6 +134,8 @@ class WaitLook {
   std::set<std::pair<std::uint64_t, std::uint64_t>> queues_;  // POSIX message queues for which traced threads wait
   std::set<std::string> queue_names_;                         // theirs, without folders
   std::set<std::pair<int, int>> system_v_;                    // kinds and ids whose users are written
+  std::map<std::uint32_t, std::uint64_t> without_timers_;     // by pid: signals that no timer can send
+  std::optional<RealTimers> real_timers_;
   int openings_ = 0;
   bool waits_for_descriptors_ = false;
   std::size_t resources_ = 0;
@@ -169,6 +174,7 @@ void WaitLook::look_at(Found& found) {
   record.timed = USC_TIMED_UNKNOWN;
   record.has_caught = found.before->caught ? 1 : 0;
   record.caught = found.before->caught.value_or(0);
+  record.caught &= ~without_timer(found.asked.pid, record.caught);
   record.tracer_pid = found.before->tracer;
   if (record.tracer_pid != 0) name_of(record.tracer_pid).copy(record.tracer, sizeof(record.tracer) - 1);
   if (record.state == USC_THREAD_STOPPED) record.stop_signal = stop_signal_of(found.asked.pid);
@@ -190,6 +196,24 @@ void WaitLook::look_at(Found& found) {
   if (found.waits.epoll_fd >= 0 || !found.waits.things.empty()) waits_for_descriptors_ = true;
   for (const WaitedThing& thing : found.waits.things)
     if (thing.what == USC_WAITED_DESCRIPTOR) waited_.emplace(found.asked.pid, thing.fd);
+}
+
+// Handlers of timers' signals matter only if there is a timer. One of timer_create(2) may send any signal.
+std::uint64_t WaitLook::without_timer(std::uint32_t pid, std::uint64_t caught) {
+  const auto [known, is_new] = without_timers_.emplace(pid, 0);
+  if (!is_new) return known->second;
+  std::ifstream timers(folder_of(pid) + "/timers");
+  if (!timers) return 0;
+  if (has_signal_timer(timers)) {
+    trouble(pid, fmt::format("when the timers of process {} send their signals", pid));
+    return 0;
+  }
+  if ((caught & signals_without_timer(RealTimers::kNone, true)) == 0) return 0;
+  if (!real_timers_) real_timers_ = real_timers();
+  const auto threads =
+      std::count_if(threads_.begin(), threads_.end(), [pid](const AskedThread& it) { return it.pid == pid; });
+  known->second = signals_without_timer(*real_timers_, threads == 1);
+  return known->second;
 }
 
 void WaitLook::look_at_monitors() {

@@ -52,7 +52,8 @@ struct usc_thread_look {
 	__u8 has_caught;  /* 1: `caught` is known */
 	__u8 pad[5];
 	char tracer[16]; /* the name of tracer_pid */
-	__u64 caught;	 /* signals for which its process has handlers: bit 0 is signal 1 */
+	/* Signals for which its process has handlers: bit 0 is signal 1. Of those of timers, such as a timer may send. */
+	__u64 caught;
 };
 
 enum usc_waited_kind { USC_WAITED_DESCRIPTOR, USC_WAITED_CHILD, USC_WAITED_VFORK, USC_WAITED_PIDFD, USC_WAITED_KINDS };
