@@ -5,8 +5,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string_view>
+#include <tuple>
+#include <vector>
 
 #include "cli/render/text_table.h"
 #include "cli/terminal/text_width.h"
@@ -46,11 +49,13 @@ std::string header(const BlockedThread& thread) {
   if (!thread.wait.empty()) text += "in " + printable(thread.wait) + ", ";
   if (!thread.halted.empty()) return text + printable(thread.halted);
   text += "waiting for " + waited(thread);
+  const bool threads = thread.held_by.size() > 1;
   for (std::size_t i = 0; i < thread.held_by.size(); i++) {
     if (i == kFrames) return text + " …";
     text += fmt::format("{}{}",
                         i > 0                 ? ", "
-                        : thread.wait.empty() ? ", for thread "
+                        : thread.wait.empty() ? threads ? ", for threads " : ", for thread "
+                        : threads             ? ", for processes "
                                               : ", for process ",
                         thread.held_by[i]);
   }
@@ -151,28 +156,47 @@ std::string finding_text(const analyzer::Finding& finding, TextWidth width) {
   return out + openings(finding, width) + "\n";
 }
 
-std::string blocked_line(const BlockedThread& thread, TextWidth width) {
-  std::string text = header(thread) + ": " + std::string(analyzer::primitive_phrase(thread.primitive));
+// "a condition variable, in pop".
+std::string futex_text(const BlockedThread& thread) {
   const StackLine* line = analyzer::application_frame(thread.stack);
-  if (line) text += ", in " + printable(line->function);
-  return line_of(4, text, width);
+  return std::string(analyzer::primitive_phrase(thread.primitive)) +
+         (line ? ", in " + printable(line->function) : std::string());
+}
+
+// Threads of one name that wait in one place are told together, as in other_line().
+std::string blocked_line(const std::vector<const BlockedThread*>& threads, TextWidth width) {
+  const BlockedThread& first = *threads[0];
+  if (threads.size() == 1) return line_of(4, header(first) + ": " + futex_text(first), width);
+  std::string text = fmt::format("{}: {} threads, the longest {}", futex_text(first), threads.size(), header(first));
+  for (std::size_t i = 1; i < std::min(threads.size(), kListed); i++) text += fmt::format(", {}", threads[i]->tid);
+  return line_of(4, text + (threads.size() > kListed ? " …" : ""), width);
 }
 
 std::string others(const analyzer::Diagnosis& diagnosis, TextWidth width) {
   std::set<std::int64_t> accused;
   for (const auto& finding : diagnosis.findings)
     for (const auto& thread : finding.threads) accused.insert(thread.tid);
-  std::string out;
-  std::size_t shown = 0;
+  using Place = std::tuple<std::string, std::string, std::string, std::vector<std::int64_t>>;
+  std::vector<std::vector<const BlockedThread*>> groups;
+  std::map<Place, std::size_t> places;
   std::size_t count = 0;
   for (const BlockedThread& thread : diagnosis.blocked) {
     if (accused.contains(thread.tid)) continue;
     count++;
-    if (shown == kBlocked) continue;
-    shown++;
-    out += blocked_line(thread, width);
+    const auto [place, is_new] =
+        places.try_emplace({thread.name, futex_text(thread), thread.halted, thread.held_by}, groups.size());
+    if (is_new) groups.emplace_back();
+    groups[place->second].push_back(&thread);
   }
   if (count == 0) return "";
+  std::string out;
+  std::size_t shown = 0;
+  for (std::size_t i = 0; i < groups.size() && i < kBlocked; i++) {
+    const auto longest = [](auto* a, auto* b) { return a->waited_ns < b->waited_ns; };
+    std::iter_swap(groups[i].begin(), std::max_element(groups[i].begin(), groups[i].end(), longest));
+    shown += groups[i].size();
+    out += blocked_line(groups[i], width);
+  }
   if (count > shown) out += fmt::format("    and {} more (--format json has all)\n", count - shown);
   return fmt::format("{}{}{}{} for a futex:\n{}", heading_cell(accused.empty() ? "WAITING" : "BEHIND", width), count,
                      accused.empty() ? " " : " other ", count == 1 ? "thread waits" : "threads wait", out);

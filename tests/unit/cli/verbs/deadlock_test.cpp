@@ -106,6 +106,19 @@ TEST_F(DeadlockCommand, WhatIsWaitedForBesideFutexesIsListed) {
   EXPECT_NE(text.find("    and 4 more kinds (--format json has all)\n"), std::string::npos) << text;
 }
 
+// Threads of one name in one place are told once, the longest wait first.
+TEST_F(DeadlockCommand, EqualWaitsForFutexesAreListedOnce) {
+  HungTrace trace{.threads = {elsewhere(100, "main", "epoll_wait")}};
+  for (int tid = 101; tid < 112; tid++) trace.threads.push_back(mutex_waiter(tid, "pool", 0x5000, 100));
+  trace.threads.push_back(mutex_waiter(112, "other", 0x5000, 100));
+  write_hung(folder_ / "equal.db", trace);
+  const std::string text = uscope({"deadlock", "equal.db"}).out;
+  EXPECT_NE(text.find(": 11 threads, the longest thread 101 `pool` of app (pid 100), waiting for 10.000 s, for thread"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("\n    thread 112 `other` of app (pid 100), waiting for "), std::string::npos) << text;
+}
+
 TEST_F(DeadlockCommand, DotDrawsTheGraphAndNamesInItAreInert) {
   const Finished run = uscope({"deadlock", "hung.db", "--format", "dot"});
   EXPECT_EQ(run.code, 1);
