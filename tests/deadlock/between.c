@@ -173,6 +173,20 @@ static void pipe_stopped(void) {
   writes(first[1]);
 }
 
+/* A server keeps both ends of the pipe to its logger, as Apache does, and reads nothing from it. */
+static void server(void) {
+  close(first[0]);
+  say("server", first[1]);
+  writes(first[1]);
+}
+static void logger_stopped(void) {
+  CHECK(!pipe(first));
+  FORK(stopped);
+  FORK(server);
+  say("main", -1);
+  sleep(DEADLINE);
+}
+
 /* A task of a pool waits for a task that no thread of the pool is left to run. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -344,6 +358,7 @@ static const struct scenario scenarios[] = {
     {"fcntl_pipe", fcntl_pipe},
     {"stopped_ttou", stopped_ttou},
     {"pipe_stopped", pipe_stopped},
+    {"logger_stopped", logger_stopped},
     {"pool_own_queue", pool_own_queue},
     {"mutex_pipe", mutex_pipe},
     {"mutex_wait4", mutex_wait4},

@@ -204,6 +204,47 @@ static void fifo_one_end(void) {
   open("lonely.fifo", O_RDONLY);
 }
 
+/* Each waits for the other one to open the other end of its FIFO. */
+static void opens(const char* reads, const char* writes) {
+  int in = open(reads, O_RDONLY);
+  int out = open(writes, O_WRONLY);
+  CHECK(in < 0 || out < 0);
+}
+static void asker(void) {
+  say("asker", -1);
+  opens("answers.fifo", "questions.fifo");
+}
+static void answerer(void) {
+  say("answerer", -1);
+  opens("questions.fifo", "answers.fifo");
+}
+static void fifo_cross(void) {
+  CHECK(!mkfifo("questions.fifo", 0666) && !mkfifo("answers.fifo", 0666));
+  FORK(asker);
+  waits_for(FORK(answerer));
+}
+
+/* Handlers for signals that end programs, so that files are removed; no timer is armed. */
+static void removes_files(int number) {
+  _exit(number);
+}
+static void cleaner(void) {
+  close(second[1]);
+  close(first[0]);
+  for (int number = SIGHUP; number <= SIGXFSZ; number++) signal(number, removes_files);
+  say("cleaner", second[0]);
+  reads(second[0]);
+}
+static void alarm_handler(void) {
+  make(first);
+  make(second);
+  FORK(cleaner);
+  close(first[1]);
+  close(second[0]);
+  say("main", first[0]);
+  reads(first[0]);
+}
+
 static void event(void) {
   int fd = eventfd(0, 0);
   say("main", fd);
@@ -288,6 +329,8 @@ static const struct scenario scenarios[] = {
     {"epoll_dead", epoll_dead},
     {"in_flight", in_flight},
     {"fifo_one_end", fifo_one_end},
+    {"fifo_cross", fifo_cross},
+    {"alarm_handler", alarm_handler},
     {"event", event},
     {"queue", queue},
     {"connect_full", connect_full},
