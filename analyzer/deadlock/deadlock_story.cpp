@@ -8,6 +8,7 @@
 #include <numeric>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "support/clock.h"
 #include "support/text.h"
@@ -92,8 +93,14 @@ std::string without_addresses(std::string_view text) {
   return out;
 }
 
-// As listed(), with equal waits told once: "thread 12 `worker`, and 97 others in the same place, wait for …". `text`
-// begins with the thread's name and "waits".
+// "worker-" of "worker-12".
+std::string without_digits(std::string name) {
+  std::erase_if(name, [](char c) { return c >= '0' && c <= '9'; });
+  return name;
+}
+
+// As listed(), with equal waits of threads of one kind told once: "thread 12 `worker`, and 97 others in the same place,
+// wait for …". `text` begins with the thread's name and "waits".
 template <typename Text>
 std::string Wording::told_once(const std::vector<std::size_t>& threads, Text text) const {
   constexpr std::string_view kWaits = " waits ";
@@ -103,11 +110,12 @@ std::string Wording::told_once(const std::vector<std::size_t>& threads, Text tex
     bool differ = false;  // in addresses
   };
   std::vector<Group> groups;
-  std::map<std::string, std::size_t> places;
+  std::map<std::pair<std::string, std::string>, std::size_t> places;
   const auto rest_of = [&](std::size_t i) { return text(i).substr(name(i).size()); };
   for (const std::size_t i : threads) {
     const std::string rest = rest_of(i);
-    const auto [place, is_new] = places.emplace(without_addresses(rest), groups.size());
+    const auto [place, is_new] =
+        places.emplace(std::pair(without_digits(call(i).name), without_addresses(rest)), groups.size());
     if (is_new) groups.emplace_back();
     Group& group = groups[place->second];
     group.differ = group.differ || (!is_new && rest_of(group.threads[0]) != rest);
