@@ -101,7 +101,7 @@ class Functions(unittest.TestCase):
                                                     "WHERE v.kind = 'do_sys_openat2' AND \"trigger\" = 'opens'")]
         self.assertEqual(names, ["/tmp/data"] * 3)
         # The same of a text in the kernel's memory.
-        kernel = self.database("text")
+        kernel = self.database("results")
         self.assertIn(("ramfs",), kernel.execute("SELECT value FROM string").fetchall())
 
     def test_stacks_are_whole(self):
@@ -202,7 +202,7 @@ class Functions(unittest.TestCase):
         database = self.database_with_losses("many")
         self.assertGreater(database.execute("SELECT count(DISTINCT kind) FROM v_event").fetchone()[0], 20)
         # Emulation is slow, and this is far from the minutes that one by one takes.
-        self.assertLess(int(text("many.ms")) - int(text("one.ms")), 60_000)
+        self.assertLess(int(text("many.ms")) - int(text("results.ms")), 60_000)
 
     @unittest.skipUnless(BY_MODULE, "hooks of the module")
     def test_programs_run_as_without_whatever_is_hooked(self):
