@@ -53,8 +53,8 @@ export async function openPage(file, options = {}) {
   await page.goto(place);
   return {page, done: async () => {
     assert.deepEqual(said, []);
-    await checkPrinted(page);
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth), "wider than the window");
+    await checkPrinted(page);  // after which charts have yet to take the window's width again
     // The page's policy lets nothing run that was not in it, and asks nobody for anything.
     let asked = 0;
     const server = createServer((request, response) => {
