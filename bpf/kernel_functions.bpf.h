@@ -106,10 +106,6 @@ static __always_inline int enter_function(struct pt_regs *ctx, __u32 number, con
 
 	if (!t)
 		return WITHOUT_RETURN;
-	if (!wants_whole_hits()) {
-		core_function_entered_briefly(t, probe, number, 0);
-		return 0;
-	}
 	hit = begin_hit(t);
 	if (!hit)
 		return WITHOUT_RETURN;

@@ -60,19 +60,19 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, OPEN_FUNCTIONS_IN_ALL);
 	__type(key, struct open_function_key);
-	__type(value, struct open_slot);
+	__type(value, struct open_function);
 } open_functions SEC(".maps");
 
 /* What an entry of that map begins as. */
-const volatile __u64 no_function[sizeof(struct open_slot) / 8];
+const volatile __u64 no_function[sizeof(struct open_function) / 8];
 
-static __always_inline struct open_slot *open_slot_at(struct task_entry *t, __u32 number, bool make)
+static __always_inline struct open_function *open_function_at(struct task_entry *t, __u32 number, bool make)
 {
 	struct open_function_key key = {.thread = t->functions, .number = number};
-	struct open_slot *slot = bpf_map_lookup_elem(&open_functions, &key);
+	struct open_function *f = bpf_map_lookup_elem(&open_functions, &key);
 
-	if (slot || !make)
-		return slot;
+	if (f || !make)
+		return f;
 	bpf_map_update_elem(&open_functions, &key, (const void *)no_function, BPF_NOEXIST);
 	return bpf_map_lookup_elem(&open_functions, &key);
 }
@@ -179,25 +179,17 @@ int on_tracepoint(void *ctx)
  */
 const volatile bool keeps_processor; /* set by the tracer before loading */
 
-static __always_inline int end_user_function(struct pt_regs *ctx, __u32 place, const struct usc_probe *probe,
-					     struct task_entry *t)
+/* A function of its own, since what walks stacks lies below the other one, and 6.1's BPF has 512 bytes for all calls. */
+static __noinline int end_user_function(struct pt_regs *ctx, __u32 place, const struct usc_probe *probe,
+					struct task_entry *t)
 {
+	if (!probe || !t)
+		return 0;
 	if (place & USC_PLACE_OF_RETURN)
 		core_function_returned(t, place & USC_PLACE_NUMBER, probe, ctx->sp, ctx->ax);
 	else if (usc_place_jumps(place, ctx->flags))
 		core_function_jumped(t, place & USC_PLACE_NUMBER, ctx->sp);
 	return 0;
-}
-
-static __always_inline bool place_ends(__u32 place)
-{
-	return place & (USC_PLACE_OF_RETURN | USC_PLACE_OF_JUMP);
-}
-
-/* From entry to return, without a hit that is kept. */
-static __always_inline bool lasts_briefly(const struct usc_probe *probe)
-{
-	return has_returns && !wants_whole_hits() && probe->role & USC_PROBE_WITH_RETURN;
 }
 
 static __always_inline int hit_user_probe(struct pt_regs *ctx, __u32 place, const struct usc_probe *probe,
@@ -207,10 +199,8 @@ static __always_inline int hit_user_probe(struct pt_regs *ctx, __u32 place, cons
 	__u32 number = place & USC_PLACE_NUMBER;
 	struct hit_room *hit;
 
-	if (has_returns && place_ends(place))
+	if (has_returns && place & (USC_PLACE_OF_RETURN | USC_PLACE_OF_JUMP))
 		return end_user_function(ctx, place, probe, t);
-	if (lasts_briefly(probe))
-		return core_function_entered_briefly(t, probe, number, ctx->sp);
 	if (!lasts && asked_at_once(t, probe->source, probe->kind))
 		return 0;
 	hit = begin_hit(t);
@@ -267,9 +257,6 @@ int on_user_probe(struct pt_regs *ctx)
 	probe = probe_at(place & USC_PLACE_NUMBER);
 	if (!probe)
 		return 0;
-	/* Where no other function is open, nothing but the thread's own memory is written. */
-	if (lasts_briefly(probe) && !place_ends(place) && !t->open_functions[0])
-		return core_function_entered_briefly(t, probe, place & USC_PLACE_NUMBER, ctx->sp);
 	if (keeps_processor)
 		bpf_preempt_disable();
 	hit_user_probe_alone(ctx, place, probe, t);

@@ -37,7 +37,7 @@ static __always_inline u16 *open_numbers(struct task_entry *t)
 }
 
 /* Functions of programs come by BPF only. */
-static struct open_slot *open_slot_at(struct task_entry *t, __u32 number, bool make)
+static struct open_function *open_function_at(struct task_entry *t, __u32 number, bool make)
 {
 	u16 *open;
 
@@ -45,8 +45,8 @@ static struct open_slot *open_slot_at(struct task_entry *t, __u32 number, bool m
 		return NULL;
 	open = &open_numbers(t)[number - OPEN_USER_FUNCTIONS];
 	if (!*open && make)
-		*open = usc_open_slot_take();
-	return usc_open_slot(*open);
+		*open = usc_open_function_take();
+	return usc_open_function(*open);
 }
 
 static void forget_open_functions(struct task_entry *t)
@@ -55,7 +55,7 @@ static void forget_open_functions(struct task_entry *t)
 	u32 i;
 
 	for (i = 0; i < OPEN_KERNEL_FUNCTIONS; i++)
-		usc_open_slot_give_back(open[i]);
+		usc_open_function_give_back(open[i]);
 	memset(open, 0, OPEN_KERNEL_FUNCTIONS * sizeof(*open));
 }
 
@@ -140,11 +140,6 @@ int usc_function_kept(struct kretprobe_instance *instance, struct pt_regs *regs)
 	if (!entry)
 		return -ENODATA;
 	entry->was_asked = true;
-	if (!wants_whole_hits()) {
-		core_function_entered_briefly(entry->t, probe_at(entry->place->probe), entry->place->probe, 0);
-		memcpy(instance->data, &entry->place->probe, USC_RETURN_BYTES);
-		return 0;
-	}
 	hit = begin_function(entry, probe_at(entry->place->probe));
 	if (!hit)
 		return -ENOSPC;

@@ -20,15 +20,13 @@ struct model {
   __u32 serial;
   int is_traced;
   int has_memory;
-  int is_brief;  /* no more is wanted of a function than a question may be: no hit is kept */
   int forgotten; /* how often its functions were */
 };
 
 extern struct model model;
 
 void model_reset(void);
-/* `id` is told as the hit's image. */
-void model_enter(__u8 source, __u32 number, __u64 sp, __u32 id);
+void model_enter(__u8 source, __u32 number, __u64 sp, __u64 id);
 void model_return(__u8 source, __u8 result_is, __u32 number, __u64 sp, __u64 result);
 void model_jump(__u32 number, __u64 sp);
 void model_exec(void);

@@ -27,15 +27,15 @@
  * with `make` no memory. What was made stays, and is found again, until forget_open_functions(); t->functions tells threads
  * apart as long as they have any, and t->made says how many of each kind were made.
  */
-static struct open_slot *open_slot_at(struct task_entry *t, __u32 number, bool make);
+static struct open_function *open_function_at(struct task_entry *t, __u32 number, bool make);
 static void forget_open_functions(struct task_entry *t);
-/* core/probes/hits.h: has a question taken a hit of this thread (serial) and process, so that it is not sent? */
+/* Has a question taken a hit of this thread (serial) and process, so that it is not sent? core/probes/hits.h. */
 static bool taken_by_question(const struct hit_room *room, __u32 task, __u32 process, __u64 now);
-/* Is more to be told of a function than of which probe and image it is, its times and its result? If not, no hit is kept
- * of it, and tell_briefly() tells its end. */
-static bool wants_whole_hits(void);
-struct told_end;
-static int tell_briefly(struct task_entry *t, const struct open_function *f, const struct told_end *end);
+
+static __always_inline bool is_of_kernel(const struct usc_hit *hit)
+{
+	return hit->source == USC_SOURCE_KFUNCTION;
+}
 
 static __always_inline __u32 open_functions_most(bool of_kernel)
 {
@@ -43,30 +43,14 @@ static __always_inline __u32 open_functions_most(bool of_kernel)
 }
 
 /* `depth`: 0 is the outermost one. */
-static __always_inline struct open_slot *slot_at_depth(struct task_entry *t, bool of_kernel, __u32 depth, bool make)
+static __always_inline struct open_function *function_at_depth(struct task_entry *t, bool of_kernel, __u32 depth,
+							       bool make)
 {
-	struct open_slot *slot;
-
 	/* For the verifier: from here on the bound is that of this register. */
 	__asm__ volatile("" : "+r"(depth));
 	if (depth >= open_functions_most(of_kernel))
 		return 0;
-	slot = open_slot_at(t, (of_kernel ? OPEN_USER_FUNCTIONS : 0) + depth, make);
-	if (make && slot && depth >= t->made[of_kernel])
-		t->made[of_kernel] = depth + 1;
-	return slot;
-}
-
-static __always_inline struct open_function *function_at_depth(struct task_entry *t, bool of_kernel, __u32 depth,
-							       bool make)
-{
-	struct open_slot *slot;
-
-	__asm__ volatile("" : "+r"(depth)); /* as above */
-	if (depth < NEAR_FUNCTIONS)
-		return &t->near[of_kernel][depth];
-	slot = slot_at_depth(t, of_kernel, depth, make);
-	return slot ? &slot->function : 0;
+	return open_function_at(t, (of_kernel ? OPEN_USER_FUNCTIONS : 0) + depth, make);
 }
 
 /* Linux runs handlers there that asked for it: sigaltstack(2). `sp`: where a return address is. */
@@ -96,46 +80,11 @@ static __always_inline void send_function(struct hit_room *room, const struct ta
 		cpu->stats.events++;
 }
 
-/* A function's end. */
-struct told_end {
-	__u64 now; /* when that was, or was found */
-	__u64 result;
-	__u32 how;
-	__u32 has_result;
-};
-
-static __always_inline void note_end(struct usc_hit *hit, const struct told_end *end)
+/* Tells a function's end. `now`: when that was, or was found. */
+static __always_inline void tell_function(struct task_entry *t, struct open_function *f, __u32 how, __u64 now)
 {
-	hit->how = end->how;
-	if (!end->has_result)
-		return;
-	hit->result = end->result;
-	hit->flags &= ~USC_EVENT_NO_RESULT;
-}
-
-static __always_inline int tell_function(struct task_entry *t, bool of_kernel, __u32 depth, const struct told_end *end)
-{
-	struct open_function *f = function_at_depth(t, of_kernel, depth, false);
-	struct open_slot *slot;
-
-	if (!f)
-		return 0;
-	if (!wants_whole_hits())
-		return tell_briefly(t, f, end);
-	slot = slot_at_depth(t, of_kernel, depth, false);
-	if (!slot)
-		return 0;
-	note_end(&slot->room.hit, end);
-	send_function(&slot->room, t, f->serial, end->now);
-	return 0;
-}
-
-/* One of which no more is known than how and when. */
-static __always_inline void tell_plain_end(struct task_entry *t, bool of_kernel, __u32 depth, __u32 how, __u64 now)
-{
-	struct told_end end = {.now = now, .how = how};
-
-	tell_function(t, of_kernel, depth, &end);
+	f->room.hit.how = how;
+	send_function(&f->room, t, f->serial, now);
 }
 
 /* What is looked for, from the innermost function outwards. */
@@ -170,7 +119,7 @@ static long leave_function(__u32 i, struct function_search *search)
 			search->depth = depth;
 		return 1;
 	}
-	tell_plain_end(t, false, depth - 1, USC_HOW_LEFT, search->now);
+	tell_function(t, f, USC_HOW_LEFT, search->now);
 	t->open_functions[0] = depth - 1;
 	return 0;
 }
@@ -184,8 +133,7 @@ static long find_kernel_function(__u32 i, struct function_search *search)
 	if (!depth || depth > search->t->open_functions[1])
 		return 1;
 	f = function_at_depth(search->t, true, depth - 1, false);
-	if (f && f->number != NO_NUMBER &&
-	    (f->number != search->number || (search->sp && f->sp && f->sp != search->sp)))
+	if (f && (f->number != search->number || (search->sp && f->sp && f->sp != search->sp)))
 		return 0;
 	search->depth = depth;
 	return 1;
@@ -195,10 +143,13 @@ static long leave_kernel_function(__u32 i, struct function_search *search)
 {
 	struct task_entry *t = search->t;
 	__u32 depth = t->open_functions[1];
+	struct open_function *f;
 
 	if (depth <= search->depth)
 		return 1;
-	tell_plain_end(t, true, depth - 1, USC_HOW_LEFT, search->now);
+	f = function_at_depth(t, true, depth - 1, false);
+	if (f)
+		tell_function(t, f, USC_HOW_LEFT, search->now);
 	t->open_functions[1] = depth - 1;
 	return 0;
 }
@@ -206,43 +157,31 @@ static long leave_kernel_function(__u32 i, struct function_search *search)
 /* Of the program: tells those that have been left, and finds the one with this number that has its return address at sp. */
 static __always_inline int find_function(struct function_search *search)
 {
-	/* Most often the innermost one says it all. */
-	if (!leave_function(0, search))
-		usc_loop(OPEN_USER_FUNCTIONS, leave_function, search);
+	usc_loop(OPEN_USER_FUNCTIONS, leave_function, search);
 	return 0;
 }
 
 /* The same of the kernel: what lies above the one that is found has been left. */
 static __noinline int find_function_of_kernel(struct function_search *search)
 {
-	if (!find_kernel_function(0, search))
-		usc_loop(OPEN_KERNEL_FUNCTIONS + 1, find_kernel_function, search);
-	if (search->depth && search->depth < search->t->open_functions[1])
+	usc_loop(OPEN_KERNEL_FUNCTIONS + 1, find_kernel_function, search);
+	if (search->depth)
 		usc_loop(OPEN_KERNEL_FUNCTIONS + 1, leave_kernel_function, search);
 	return 0;
 }
 
-/* What is known of a function at its entry, beside its hit. */
-struct function_begin {
-	__u64 sp; /* as in open_function, so the next */
-	__u64 entry_ns;
-	__u32 image;
-	__u32 number;
-	bool of_kernel;
-};
-
-/* `hit`: complete; 0: none is kept. A function of its own, since 6.1's BPF has 512 bytes of stack for all calls, and what
- * walks stacks does not lie below this. */
-static __noinline int keep_function(struct task_entry *t, struct hit_room *hit, const struct function_begin *begin)
+/* Keeps a hit that is complete. A function of its own, since 6.1's BPF has 512 bytes of stack for all calls, and what walks
+ * stacks does not lie below this. */
+static __noinline int keep_function(struct task_entry *t, struct hit_room *hit, __u32 number, __u64 sp)
 {
-	struct function_search search = {.t = t, .sp = begin->sp, .now = begin->entry_ns, .number = NO_NUMBER};
-	bool of_kernel = begin->of_kernel;
-	struct open_slot *slot = 0;
+	struct function_search search = {.t = t, .sp = sp, .number = NO_NUMBER};
+	bool of_kernel = is_of_kernel(&hit->hit);
 	struct open_function *f;
 	__u32 depth;
 
 	if (!of_kernel) {
-		search.on_alternate = is_on_alternate_stack(this_task(), begin->sp);
+		search.now = hit->hit.entry_ns;
+		search.on_alternate = is_on_alternate_stack(this_task(), sp);
 		if (t->open_functions[0])
 			find_function(&search);
 	}
@@ -254,24 +193,18 @@ static __noinline int keep_function(struct task_entry *t, struct hit_room *hit, 
 		t->open_functions[of_kernel] = depth + 1;
 	barrier();
 	f = function_at_depth(t, of_kernel, depth, true);
-	if (f && hit)
-		slot = slot_at_depth(t, of_kernel, depth, true);
-	if (!f || (hit && !slot)) {
+	if (!f) {
 		count_loss(cpu_state_of(current_cpu()), USC_LOSS_PROBE_MISSED, t->process);
-		if (f)
-			f->number = NO_NUMBER;
 		return -1;
 	}
-	if (slot) {
-		slot->room.hit = hit->hit;
-		if (hit->hit.frames)
-			__builtin_memcpy(slot->room.frames, hit->frames, sizeof(hit->frames));
-	}
-	f->sp = begin->sp;
-	f->entry_ns = begin->entry_ns;
+	if (depth >= t->made[of_kernel])
+		t->made[of_kernel] = depth + 1;
+	f->room.hit = hit->hit;
+	if (hit->hit.frames)
+		__builtin_memcpy(f->room.frames, hit->frames, sizeof(hit->frames));
+	f->sp = sp;
 	f->serial = t->serial;
-	f->image = begin->image;
-	f->number = begin->number;
+	f->number = number;
 	f->on_alternate = search.on_alternate;
 	barrier();
 	t->open_functions[of_kernel] = depth + 1;
@@ -291,8 +224,8 @@ static __noinline int function_ended(struct task_entry *t, const struct function
 {
 	struct function_search search = {.t = t, .sp = end->sp, .now = now_ns(), .number = end->number};
 	__u32 bytes = end->result_is & ~USC_RESULT_SIGNED;
-	struct told_end told = {.now = search.now, .how = USC_HOW_RETURNED};
 	bool of_kernel = end->of_kernel;
+	struct open_function *f;
 
 	if (!t->open_functions[of_kernel])
 		return 0;
@@ -304,11 +237,14 @@ static __noinline int function_ended(struct task_entry *t, const struct function
 	}
 	if (!search.depth)
 		return 0;
-	if (bytes) {
-		told.result = usc_argument_value(end->result, bytes, end->result_is & USC_RESULT_SIGNED);
-		told.has_result = 1;
+	f = function_at_depth(t, of_kernel, search.depth - 1, false);
+	if (f) {
+		if (bytes) {
+			f->room.hit.result = usc_argument_value(end->result, bytes, end->result_is & USC_RESULT_SIGNED);
+			f->room.hit.flags &= ~USC_EVENT_NO_RESULT;
+		}
+		tell_function(t, f, USC_HOW_RETURNED, search.now);
 	}
-	tell_function(t, of_kernel, search.depth - 1, &told);
 	/* Not before: what interrupts this would use its room. */
 	barrier();
 	t->open_functions[of_kernel] = search.depth - 1;
@@ -346,10 +282,13 @@ static long end_function(__u32 i, struct functions_end *end)
 	struct task_entry *t = end->t;
 	bool of_kernel = end->of_kernel;
 	__u32 depth = t->open_functions[of_kernel];
+	struct open_function *f;
 
 	if (!depth)
 		return 1;
-	tell_plain_end(t, of_kernel, depth - 1, end->how, end->now);
+	f = function_at_depth(t, of_kernel, depth - 1, false);
+	if (f)
+		tell_function(t, f, end->how, end->now);
 	t->open_functions[of_kernel] = depth - 1;
 	return 0;
 }

@@ -3,7 +3,6 @@
 #ifndef USCOPE_CORE_RETURNS_H
 #define USCOPE_CORE_RETURNS_H
 
-#include "uscope/core/probes/arguments.h"
 #include "uscope/core/probes/hits.h"
 #include "uscope/core/probes/open_functions.h"
 
@@ -14,79 +13,8 @@
  */
 static __always_inline int core_function_entered(struct task_entry *t, struct hit_room *hit, __u32 number, __u64 sp)
 {
-	struct function_begin begin = {.sp = sp, .number = number};
-
 	complete_hit(hit, t);
-	begin.entry_ns = hit->hit.entry_ns;
-	begin.image = hit->hit.image;
-	begin.of_kernel = hit->hit.source == USC_SOURCE_KFUNCTION;
-	return keep_function(t, hit, &begin);
-}
-
-/* The same where no hit is wanted (wants_whole_hits()). */
-static __always_inline int core_function_entered_briefly(struct task_entry *t, const struct usc_probe *probe,
-							 __u32 number, __u64 sp)
-{
-	struct function_begin begin = {.sp = sp, .image = image_of_hit(t), .number = number};
-
-	if (is_asked_for(ASKED_TIME))
-		begin.entry_ns = now_ns();
-	begin.of_kernel = probe->source == USC_SOURCE_KFUNCTION;
-	return keep_function(t, 0, &begin);
-}
-
-/* What is known of a function that is kept without its hit. False: nothing. */
-static __always_inline bool fill_brief_hit(struct usc_hit *hit, const struct open_function *f)
-{
-	const struct usc_probe *probe = probe_at(f->number);
-
-	if (!probe)
-		return false;
-	hit->entry_ns = f->entry_ns;
-	hit->image = f->image;
-	hit->kind = probe->kind;
-	hit->source = probe->source;
-	hit->flags = USC_EVENT_NO_RESULT;
-	return true;
-}
-
-/* Asks a question of its end, without room for its hit. As ask_hit(). */
-static __always_inline int ask_briefly(const struct task_entry *t, const struct open_function *f,
-				       const struct told_end *end)
-{
-	const struct usc_probe *probe = probe_at(f->number);
-	struct usc_event event = {.entry_ns = f->entry_ns, .result = end->result, .image = f->image};
-	struct query_scratch *scratch;
-
-	if (!probe)
-		return 0;
-	scratch = begin_asking();
-	if (!scratch)
-		return 1;
-	event.head.task = f->serial;
-	event.head.time = end->now;
-	event.kind = probe->kind;
-	event.how = end->how;
-	event.flags = end->has_result ? 0 : USC_EVENT_NO_RESULT;
-	event.source = probe->source;
-	return ask_of_event(scratch, &event, 0, t->process);
-}
-
-static __always_inline int tell_briefly(struct task_entry *t, const struct open_function *f, const struct told_end *end)
-{
-	struct hit_room *room;
-
-	if (!ask_briefly(t, f, end))
-		return 0;
-	room = begin_hit(t);
-	if (!room)
-		return 0;
-	if (fill_brief_hit(&room->hit, f)) {
-		note_end(&room->hit, end);
-		send_function(room, t, f->serial, end->now);
-	}
-	end_hit(room);
-	return 0;
+	return keep_function(t, hit, number, sp);
 }
 
 /*
@@ -98,22 +26,14 @@ static __always_inline int core_open_function(struct task_entry *t, __u32 number
 	bool of_kernel = number >= OPEN_USER_FUNCTIONS;
 	__u32 depth = of_kernel ? number - OPEN_USER_FUNCTIONS : number;
 	struct open_function *f;
-	struct open_slot *slot;
 
 	if (t->state != USC_TRACED || t->flags & TASK_ENDED || depth >= t->open_functions[of_kernel])
 		return 0;
 	f = function_at_depth(t, of_kernel, depth, false);
 	if (!f)
 		return 0;
-	if (wants_whole_hits()) {
-		slot = slot_at_depth(t, of_kernel, depth, false);
-		if (!slot)
-			return 0;
-		room->hit = slot->room.hit;
-		__builtin_memcpy(room->frames, slot->room.frames, sizeof(room->frames));
-	} else if (!fill_brief_hit(&room->hit, f)) {
-		return 0;
-	}
+	room->hit = f->room.hit;
+	__builtin_memcpy(room->frames, f->room.frames, sizeof(room->frames));
 	room->hit.how = USC_HOW_OPEN;
 	fill_user_head(&room->hit.head, USC_RECORD_HIT,
 		       sizeof(room->hit) + (room->hit.frames & (2 * USC_KERNEL_FRAMES - 1)) * sizeof(room->frames[0]),
