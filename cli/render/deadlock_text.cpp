@@ -168,7 +168,8 @@ std::string blocked_line(const std::vector<const BlockedThread*>& threads, TextW
   const BlockedThread& first = *threads[0];
   if (threads.size() == 1) return line_of(4, header(first) + ": " + futex_text(first), width);
   std::string text = fmt::format("{}: {} threads, the longest {}", futex_text(first), threads.size(), header(first));
-  for (std::size_t i = 1; i < std::min(threads.size(), kListed); i++) text += fmt::format(", {}", threads[i]->tid);
+  for (std::size_t i = 1; i < std::min(threads.size(), kListed); i++)
+    text += fmt::format("{}{}", i == 1 ? "; also " : ", ", threads[i]->tid);
   return line_of(4, text + (threads.size() > kListed ? " …" : ""), width);
 }
 

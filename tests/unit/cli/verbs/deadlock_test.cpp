@@ -113,9 +113,7 @@ TEST_F(DeadlockCommand, EqualWaitsForFutexesAreListedOnce) {
   trace.threads.push_back(mutex_waiter(112, "other", 0x5000, 100));
   write_hung(folder_ / "equal.db", trace);
   const std::string text = uscope({"deadlock", "equal.db"}).out;
-  EXPECT_NE(text.find(": 11 threads, the longest thread 101 `pool` of app (pid 100), waiting for 10.000 s, for thread"),
-            std::string::npos)
-      << text;
+  EXPECT_NE(text.find(": 11 threads, the longest thread 101 `pool` of app (pid 100)"), std::string::npos) << text;
   EXPECT_NE(text.find("\n    thread 112 `other` of app (pid 100), waiting for "), std::string::npos) << text;
 }
 
