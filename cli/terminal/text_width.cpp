@@ -23,7 +23,7 @@ struct Character {
 std::size_t columns_of(std::string_view character) {
   constexpr std::size_t kField = 3;
   if (character.size() == 1) return 1;
-  const std::size_t blanks = fmt::formatted_size("{:<{}}", character, kField) - character.size();
+  const std::size_t blanks = fmt::format("{:<{}}", character, kField).size() - character.size();
   return kField - std::min(blanks, kField - 1);
 }
 
