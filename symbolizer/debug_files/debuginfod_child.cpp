@@ -40,8 +40,9 @@ struct Library {
     begin = reinterpret_cast<decltype(begin)>(dlsym(library, "debuginfod_begin"));
     find = reinterpret_cast<decltype(find)>(dlsym(library, "debuginfod_find_debuginfo"));
     set_progress = reinterpret_cast<decltype(set_progress)>(dlsym(library, "debuginfod_set_progressfn"));
-    return begin && find && set_progress ? "" : DEBUGINFOD_SONAME ": a function is missing";
+    return is_whole() ? "" : DEBUGINFOD_SONAME ": a function is missing";
   }
+  [[nodiscard]] bool is_whole() const { return begin && find && set_progress; }
 };
 
 Clock::time_point deadline;
@@ -133,7 +134,7 @@ void serve_debuginfod(int socket, const std::string& urls, const std::string& ca
   elf_version(EV_CURRENT);
   Library library;
   std::string trouble = library.load();
-  debuginfod_client* client = trouble.empty() ? library.begin() : nullptr;
+  debuginfod_client* client = library.is_whole() ? library.begin() : nullptr;
   if (trouble.empty() && client == nullptr) trouble = "libdebuginfod cannot begin";
   reply(socket, trouble.empty() ? 0 : ENOSYS, trouble);
   if (client == nullptr) _exit(1);
