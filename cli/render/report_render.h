@@ -14,6 +14,9 @@ namespace uscope::cli {
 // `file` appears in the hints at the end; `width` is in columns.
 [[nodiscard]] std::string report_text(const analyzer::Summary& summary, const std::string& file, TextWidth width);
 
+// Its first line: what was traced.
+[[nodiscard]] std::string report_title(const analyzer::Summary& summary, TextWidth width);
+
 // The part of it above the lists: what is missing, what was traced, how good the stacks are.
 [[nodiscard]] std::string report_head(const analyzer::Summary& summary, TextWidth width);
 

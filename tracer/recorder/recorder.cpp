@@ -5,14 +5,11 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
-#include <ctime>
 
 #include "support/clock.h"
 #include "support/end_signals.h"
@@ -29,6 +26,8 @@
 #include "tracer/host/host.h"
 #include "tracer/probes/plan_kinds.h"
 #include "tracer/process/process_list.h"
+#include "tracer/recorder/clock_offsets.h"
+#include "tracer/recorder/signal_watch.h"
 #include "tracer/recorder/stall_watch.h"
 #include "tracer/scouts/process_looks.h"
 #include "tracer/scouts/scouts.h"
@@ -74,68 +73,10 @@ Result<void> raise_descriptor_limit() {
                "raise the limit: ulimit -n 4096 (in a unit of systemd: LimitNOFILE=4096)"};
 }
 
-// SIGINT, SIGTERM, SIGQUIT and SIGHUP as a descriptor while a recording lasts; SIGCHLD wakes it when the command ends.
-class SignalWatch {
- public:
-  Result<void> open() {
-    sigset_t wanted;
-    sigemptyset(&wanted);
-    for (const int number : kEndSignals) sigaddset(&wanted, number);
-    sigaddset(&wanted, SIGCHLD);
-    if (sigprocmask(SIG_BLOCK, &wanted, &before_) != 0) return errno_error("cannot block signals", errno);
-    blocked_ = true;
-    fd_.reset(signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
-    if (!fd_) return errno_error("cannot watch signals", errno);
-    return {};
-  }
-  SignalWatch() = default;
-  SignalWatch(const SignalWatch&) = delete;
-  SignalWatch& operator=(const SignalWatch&) = delete;
-  ~SignalWatch() {
-    // Signals that arrived while the recording was finished would otherwise take effect now, before the trace is
-    // loaded.
-    while (fd_ && next()) {
-    }
-    if (blocked_) sigprocmask(SIG_SETMASK, &before_, nullptr);
-  }
-  [[nodiscard]] int fd() const { return fd_.get(); }
-  // The next pending signal.
-  std::optional<signalfd_siginfo> next() {
-    signalfd_siginfo info{};
-    if (read(fd_.get(), &info, sizeof(info)) != sizeof(info)) return std::nullopt;
-    return info;
-  }
-
- private:
-  UniqueFd fd_;
-  sigset_t before_{};
-  bool blocked_ = false;
-};
-
-// Differences of other clocks to CLOCK_MONOTONIC, which is affected neither by setting the clock nor by suspension.
-struct ClockOffsets {
-  std::int64_t real = 0;
-  std::int64_t boot = 0;
-};
-
-ClockOffsets clock_offsets() {
-  const auto read = [](clockid_t clock) {
-    timespec time{};
-    clock_gettime(clock, &time);
-    return static_cast<std::int64_t>(time.tv_sec) * static_cast<std::int64_t>(kSecond) + time.tv_nsec;
-  };
-  const std::int64_t monotonic = read(CLOCK_MONOTONIC);
-  return {read(CLOCK_REALTIME) - monotonic, read(CLOCK_BOOTTIME) - monotonic};
-}
-
 usc_raw_header make_header(std::uint32_t cpus) {
-  timespec real{};
-  clock_gettime(CLOCK_REALTIME, &real);
-  const std::uint64_t now = monotonic_ns();
   usc_raw_header header{};
-  header.start_ns = now;
-  header.utc_offset_ns = static_cast<std::int64_t>(real.tv_sec) * static_cast<std::int64_t>(kSecond) + real.tv_nsec -
-                         static_cast<std::int64_t>(now);
+  header.start_ns = monotonic_ns();
+  header.utc_offset_ns = clock_offsets().real;
   header.cpus = cpus;
   return header;
 }
