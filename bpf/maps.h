@@ -35,6 +35,8 @@ struct {
 #include "uscope/core/slots.def"
 #undef USC_SLOT
 
+/* Beside the rows of a question that keeps steps of a number together; one where none does. */
+ARRAY_MAP(query_steps, 1, struct usc_query_steps);
 ARRAY_MAP(files, USC_FILE_MAX + 1, struct usc_file_entry);
 ARRAY_MAP(cpus, 1, struct cpu_state);
 ARRAY_MAP(rules, 1, struct usc_rule);
@@ -95,7 +97,8 @@ const volatile struct usc_config config;
 
 /* config.program once more. Where the verifier knows the instructions, it follows each way through them. */
 struct usc_program program;
-struct usc_query query; /* config.query, likewise */
+struct usc_query query;		 /* config.query, likewise */
+const volatile __u32 steps_word; /* usc_query_steps_word(&config.query) */
 
 /* Which of a processor's two tables of rows the programs fill; the tracer reads the other one. */
 __u32 query_turn;

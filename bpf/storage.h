@@ -135,6 +135,16 @@ static __always_inline __u32 query_turn_now(void)
 	return *(volatile __u32 *)&query_turn & 1;
 }
 
+static __always_inline __u32 query_steps_word(void)
+{
+	return steps_word;
+}
+
+static __always_inline struct usc_query_steps *query_steps_at(__u32 number)
+{
+	return bpf_map_lookup_elem(&query_steps, &number);
+}
+
 static __always_inline __u32 first_stack_now(void)
 {
 	return *(volatile __u32 *)&first_stack;

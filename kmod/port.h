@@ -143,6 +143,17 @@ static __always_inline bool has_question(void)
 	return static_branch_unlikely(&usc_has_question);
 }
 
+/* Each row is kept. */
+static __always_inline __u32 query_steps_word(void)
+{
+	return 0;
+}
+
+static __always_inline struct usc_query_steps *query_steps_at(__u32 number)
+{
+	return NULL;
+}
+
 static __always_inline __u32 query_turn_now(void)
 {
 	return READ_ONCE(usc.query_turn);

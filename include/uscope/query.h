@@ -17,7 +17,8 @@
 #define USC_QUERY_REGISTERS 16
 #define USC_QUERY_ROWS 4096 /* room for so many in each of a processor's two tables; a power of two */
 #define USC_QUERY_ROWS_LEAST 8
-#define USC_QUESTION 2 /* core/slots.def: for each processor, where there is a question */
+#define USC_QUERY_STEP_ROWS 2048 /* of a table, where rows are spread by steps (query_rows.h); a power of two */
+#define USC_QUESTION 2		 /* core/slots.def: for each processor, where there is a question */
 
 /* What an instruction does; `d` is a register, `a` and `b` are operands: registers, or the two below. Numbers are never
  * used again. */
@@ -46,6 +47,8 @@ enum usc_query_op {
 	USC_QUERY_UNLESS,  /* the event is no event of the question, unless a is true */
 	USC_QUERY_KEY,	   /* word `value` of the key = a */
 	USC_QUERY_MEASURE, /* measure `value` = a */
+	USC_QUERY_KEY_STEP, /* word `value` of the key = the end of the step that a lies in. Of rows that differ in this word
+			     * alone, any may have what is measured of the events of all of them. */
 	USC_QUERY_OP_COUNT
 };
 
@@ -155,6 +158,7 @@ USC_INLINE __u32 usc_query_uses(__u32 op)
 	case USC_QUERY_UNLESS:
 		return 2;
 	case USC_QUERY_KEY:
+	case USC_QUERY_KEY_STEP:
 	case USC_QUERY_MEASURE:
 		return 2 | 8;
 	default:
@@ -191,7 +195,8 @@ USC_INLINE enum usc_query_error usc_query_insn_check(const struct usc_query *que
 		return error;
 	if (insn->op == USC_QUERY_FIELD && (insn->value < 0 || insn->value >= USC_QUERY_FIELD_COUNT))
 		return USC_QUERY_BAD_FIELD;
-	if (insn->op == USC_QUERY_KEY && (insn->value < 0 || insn->value >= query->keys))
+	if ((insn->op == USC_QUERY_KEY || insn->op == USC_QUERY_KEY_STEP) &&
+	    (insn->value < 0 || insn->value >= query->keys))
 		return USC_QUERY_BAD_PLACE;
 	if (insn->op == USC_QUERY_MEASURE && (insn->value < 0 || insn->value >= query->measures))
 		return USC_QUERY_BAD_PLACE;
@@ -238,6 +243,17 @@ USC_INLINE enum usc_query_error usc_query_check(const struct usc_query *query, _
 			return error;
 	}
 	return usc_query_reads(query) == query->reads ? USC_QUERY_BAD_SOUND : USC_QUERY_BAD_READS;
+}
+
+/* The last word of the key that KEY_STEP gives, and 1 more; 0: there is none. */
+USC_INLINE __u32 usc_query_steps_word(const struct usc_query *query)
+{
+	__u32 at, word = 0;
+
+	for (at = 0; at < query->length && at < USC_QUERY_MOST; at++)
+		if (query->insn[at].op == USC_QUERY_KEY_STEP)
+			word = (__u32)query->insn[at].value + 1;
+	return word;
 }
 
 /* Is a question asked when calls begin? It is where it reads nothing of how they end. */

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
-/* Rows that a question (query.h) fills: which of them have one key, and what an event adds to its row. */
+/*
+ * Rows that a question (query.h) fills: which of them have one key, and what an event adds to its row.
+ *
+ * Rows that differ in the steps of one number (USC_QUERY_KEY_STEP) are many, and each is hit seldom. So a backend may keep
+ * those of one power of two as one row, with a count for each of the 64 steps beside it: usc_query_group() names the power
+ * and the step, usc_query_step_of_group() goes back.
+ */
 #ifndef USCOPE_QUERY_ROWS_H
 #define USCOPE_QUERY_ROWS_H
 
-#include "uscope/query.h"
+#include "uscope/query_run.h"
 
 /* Of keys with so many words. */
 USC_INLINE int usc_query_same_words(const struct usc_query_key *a, const struct usc_query_key *b, __u32 keys)
@@ -75,5 +81,44 @@ USC_INLINE void usc_query_add(struct usc_query_row *row, const struct usc_query_
 	}
 	row->events++;
 }
+
+#define USC_QUERY_STEPS 64 /* of a power of two; below that, each number is one */
+
+/* Beside a row that stands for a group of steps: how many of its events lie in which. */
+struct usc_query_steps {
+	__u32 events[USC_QUERY_STEPS];
+};
+
+/* The group that the end of a step (usc_query_bucket) belongs to; *step: which of its steps. Negative numbers have
+ * groups of their own, from -1 down. */
+USC_INLINE __s64 usc_query_group(__s64 end, __u32 *step)
+{
+	__u64 value = end < 0 ? -(__u64)end : (__u64)end;
+	__u32 shift = 0;
+	__s64 group = 0;
+
+	if (value >= USC_QUERY_STEPS) {
+		shift = usc_query_top_bit(value) - 6;
+		group = shift + 1;
+	}
+	*step = (__u32)(value >> (shift & 63)) & (USC_QUERY_STEPS - 1);
+	return end < 0 ? -group - 1 : group;
+}
+
+/* The end of that step. */
+USC_INLINE __s64 usc_query_end_of_step(__s64 group, __u32 step)
+{
+	__u64 value = step & (USC_QUERY_STEPS - 1), power = (__u64)(group < 0 ? -(group + 1) : group);
+
+	if (power > 0) {
+		value = (value | USC_QUERY_STEPS) << ((power - 1) & 63);
+		value |= (1ull << ((power - 1) & 63)) - 1;
+	}
+	if (group >= 0)
+		return (__s64)value;
+	return value >> 63 ? (__s64)(1ull << 63) : -(__s64)value; /* the least number is its own end */
+}
+
+USC_ASSERT_SIZE(usc_query_steps, 256);
 
 #endif

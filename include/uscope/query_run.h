@@ -209,9 +209,12 @@ USC_INLINE int usc_query_step(const volatile struct usc_query_insn *insn, const 
 	case USC_QUERY_UNLESS:
 		return null_a || !x ? USC_QUERY_REFUSED + 1 : 0;
 	case USC_QUERY_KEY:
+	case USC_QUERY_KEY_STEP:
 		value = (__u64)insn->value;
 		if (value >= USC_QUERY_KEYS)
 			return USC_QUERY_WHOLE + 1;
+		if (op == USC_QUERY_KEY_STEP)
+			x = usc_query_bucket(x);
 		state->key.word[value] = null_a ? 0 : x;
 		state->key.nulls = (state->key.nulls & ~(1u << value)) | (__u32)null_a << value;
 		return 0;

@@ -170,9 +170,7 @@ void ProgramMaker::key(std::uint32_t word, usc_query_field field) {
 }
 
 void ProgramMaker::key(std::uint32_t word, const Expr& expr, bool in_steps) {
-  const std::uint32_t of = operand(expr, 0);
-  if (in_steps) add(USC_QUERY_BUCKET, 0, of, 0, 0);
-  add(USC_QUERY_KEY, 0, in_steps ? 0 : of, 0, word);
+  add(in_steps ? USC_QUERY_KEY_STEP : USC_QUERY_KEY, 0, operand(expr, 0), 0, word);
 }
 
 void ProgramMaker::measure(std::uint32_t number, const Expr& expr) {

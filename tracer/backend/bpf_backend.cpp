@@ -32,6 +32,7 @@
 #include "tracer/backend/bpf_rings.h"
 #include "tracer/backend/bpf_rows.h"
 #include "tracer/backend/bpf_samples.h"
+#include "tracer/backend/bpf_sums.h"
 #include "tracer/backend/load_failure.h"
 #include "tracer/backend/program_check.h"
 #include "tracer/backend/ring_limits.h"
@@ -105,7 +106,7 @@ class BpfBackend : public Backend {
   Result<std::vector<std::uint32_t>> sequence_numbers() override;
 
  private:
-  Result<void> size_maps(const BackendSizes& sizes, bool has_question);
+  Result<void> size_maps(const BackendSizes& sizes);
   void choose_programs(const usc_config& config, const ProbePlan& probes);
   Result<void> open_rings();
   std::uint64_t missed_probes();
@@ -118,7 +119,6 @@ class BpfBackend : public Backend {
   Scouts* scouts_ = nullptr;
   std::uint32_t cpus_ = 0;
   bool preempted_ = false;
-  bool has_question_ = false;
   BackendSizes sizes_;
   SkeletonHandle skeleton_;
   BpfRings ring_maps_;
@@ -133,12 +133,12 @@ class BpfBackend : public Backend {
   std::vector<std::uint32_t> pids_;  // of the target
   std::uint32_t batch_ = 0;          // records of the ring at hand
   std::uint64_t batch_bytes_ = 0;    // with their heads in it
-  MapMemory sums_;                   // of a question: two tables for each CPU
+  BpfSums sums_;
   BpfRows rows_;
   const RecordHandler* handler_ = nullptr;
 };
 
-Result<void> BpfBackend::size_maps(const BackendSizes& sizes, bool has_question) {
+Result<void> BpfBackend::size_maps(const BackendSizes& sizes) {
   const auto& maps = skeleton_->maps;
   const auto size_for_each_cpu = [this](bpf_map* map) {
     bpf_map__set_max_entries(map, bpf_map__max_entries(map) * cpus_);
@@ -147,8 +147,6 @@ Result<void> BpfBackend::size_maps(const BackendSizes& sizes, bool has_question)
   if ((per_cpu) != 0) size_for_each_cpu(maps.array);
 #include "uscope/core/slots.def"
 #undef USC_SLOT
-  bpf_map__set_map_flags(maps.query_rows, BPF_F_MMAPABLE);
-  if (!has_question) bpf_map__set_max_entries(maps.query_rows, 1);
   size_for_each_cpu(maps.cpus);
   size_for_each_cpu(maps.name_scratches);
   bpf_map__set_max_entries(maps.rows, sizes.rows);
@@ -214,8 +212,8 @@ Result<void> BpfBackend::load(const usc_config& config, const BackendSizes& size
   collect_libbpf_log();
   skeleton_.reset(uscope_bpf__open());
   if (!skeleton_) return errno_error("cannot open the BPF programs", errno);
-  has_question_ = config.query.length != 0;
-  if (auto sized = size_maps(sizes, has_question_); !sized) return sized;
+  if (auto sized = size_maps(sizes); !sized) return sized;
+  sums_.prepare(*skeleton_, config.query, cpus_);
   choose_programs(config, probes);
   if (auto prepared = probes_.prepare(*skeleton_, probes, config.query, cpus_); !prepared) return prepared;
   std::memcpy(const_cast<usc_config*>(&skeleton_->rodata->config), &config, sizeof(config));
@@ -233,12 +231,7 @@ Result<void> BpfBackend::load(const usc_config& config, const BackendSizes& size
   if (const int error = uscope_bpf__load(skeleton_.get()); error != 0)
     return load_failure(-error, libbpf_log(), bpf_checks(this_host()));
   if (auto opened = rows_.open(*skeleton_, sizes); !opened) return opened;
-  if (has_question_) {
-    const std::size_t tables = std::size_t{cpus_} * 2;
-    const int fd = bpf_map__fd(skeleton_->maps.query_rows);
-    if (auto opened = sums_.open(fd, tables * USC_QUERY_ROWS * sizeof(usc_query_row), "query_rows"); !opened)
-      return opened;
-  }
+  if (auto opened = sums_.open(*skeleton_); !opened) return opened;
   return open_rings();
 }
 
@@ -478,18 +471,11 @@ Result<trace::StackId> BpfBackend::resend_stacks() {
 }
 
 Result<void> BpfBackend::take_sums(const SumHandler& handle) {
-  if (!has_question_) return {};
+  if (!sums_.has_question()) return {};
   const __u32 full = skeleton_->bss->query_turn;
   __atomic_store_n(&skeleton_->bss->query_turn, full ^ 1, __ATOMIC_SEQ_CST);
   if (auto waited = ring_maps_.wait_for_programs(); !waited) return waited;
-  for (std::uint32_t cpu = 0; cpu < cpus_; cpu++) {
-    const std::size_t first = (std::size_t{cpu} * 2 + full) * USC_QUERY_ROWS;
-    for (usc_query_row& row : std::span(sums_.as<usc_query_row>() + first, USC_QUERY_ROWS)) {
-      if (row.events == 0) continue;
-      handle(row);
-      row.events = 0;
-    }
-  }
+  sums_.take(full, handle);
   probes_.take_counts(full, handle);
   return {};
 }

@@ -31,6 +31,12 @@ static const volatile struct usc_program *program_of_config(void);
 /* config.query, likewise; and which of a processor's two tables takes rows now: 0 or 1. */
 static const volatile struct usc_query *query_of_config(void);
 static __u32 query_turn_now(void);
+/*
+ * usc_query_steps_word() of the question, where rows that differ in this word are kept as one (uscope/query_rows.h); 0 in a
+ * backend that keeps each. Then the counts of a place are found by its number: USC_QUERY_STEP_ROWS in each table.
+ */
+static __u32 query_steps_word(void);
+static struct usc_query_steps *query_steps_at(__u32 number);
 static bool has_question(void); /* config.query.length != 0, by a branch that costs next to nothing */
 /* Stacks with a smaller number are not named any more: where they come again, they are sent anew. */
 static __u32 first_stack_now(void);

@@ -8,7 +8,9 @@
 #include <initializer_list>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "uscope/query_rows.h"
@@ -142,6 +144,43 @@ TEST_F(QueryOperations, ABucketIsAboveByOne64thAtMost) {
   }
   EXPECT_EQ(usc_query_bucket(1000), 1007);
   EXPECT_EQ(usc_query_bucket(1008), 1015);
+}
+
+TEST_F(QueryOperations, AStepIsThatOfItsGroup) {
+  std::set<std::pair<std::int64_t, __u32>> met;
+  std::set<std::int64_t> ends;
+  const auto goes_back = [&](std::int64_t number) {
+    const std::int64_t end = usc_query_bucket(number);
+    __u32 step = 0;
+    const std::int64_t group = usc_query_group(end, &step);
+    EXPECT_LT(step, static_cast<__u32>(USC_QUERY_STEPS));
+    EXPECT_EQ(usc_query_end_of_step(group, step), end) << number;
+    met.emplace(group, step);
+    ends.insert(end);
+  };
+  for (const Maybe& edge : kEdges)
+    if (edge) goes_back(*edge);
+  for (std::int64_t number = -70'000; number < 70'000; number += 3) goes_back(number);
+  for (std::uint32_t bit = 0; bit < 63; bit++)
+    for (std::int64_t beside = -2; beside <= 2; beside++)
+      for (const std::int64_t sign : {1, -1}) goes_back(sign * ((std::int64_t{1} << bit) + beside));
+  EXPECT_EQ(met.size(), ends.size()) << "two steps of one group have different ends";
+}
+
+TEST(Query, AStepIsTheKeyOfItsEnd) {
+  const usc_query query = query_of({insn(USC_QUERY_KEY_STEP, 0, USC_QUERY_OF_FIELD + USC_QUERY_RESULT, 0, 1)}, 2, 0);
+  EXPECT_EQ(usc_query_steps_word(&query), 2U);
+  EXPECT_EQ(query.reads, 1U << USC_QUERY_RESULT);
+  usc_query_state state;
+  usc_query_input input = input_of(1000, 0);
+  EXPECT_EQ(usc_query_run(&query, &input, &state), USC_QUERY_GIVEN);
+  EXPECT_EQ(state.key.word[1], 1007);
+  input = input_of(std::nullopt, 0);
+  EXPECT_EQ(usc_query_run(&query, &input, &state), USC_QUERY_GIVEN);
+  EXPECT_EQ(state.key.word[1], 0);
+  EXPECT_EQ(state.key.nulls, 2U);
+  const usc_query none = query_of({insn(USC_QUERY_KEY, 0, USC_QUERY_OF_FIELD + USC_QUERY_RESULT, 0, 1)}, 2, 0);
+  EXPECT_EQ(usc_query_steps_word(&none), 0U);
 }
 
 TEST(Query, UnlessEndsTheEvent) {
@@ -379,6 +418,7 @@ TEST(QueryCheck, RefusesEachKindOfBadInstruction) {
   EXPECT_EQ(bad(insn(USC_QUERY_FIELD, 0, 0, 0, -1)), USC_QUERY_BAD_FIELD);
   EXPECT_EQ(bad(insn(USC_QUERY_KEY, 0, 0, 0, 1)), USC_QUERY_BAD_PLACE);
   EXPECT_EQ(bad(insn(USC_QUERY_KEY, 0, 0, 0, -1)), USC_QUERY_BAD_PLACE);
+  EXPECT_EQ(bad(insn(USC_QUERY_KEY_STEP, 0, 0, 0, 1)), USC_QUERY_BAD_PLACE);
   EXPECT_EQ(bad(insn(USC_QUERY_MEASURE, 0, 0, 0, 1)), USC_QUERY_BAD_PLACE);
   EXPECT_EQ(bad(insn(USC_QUERY_MEASURE, 0, 0, 0, -1)), USC_QUERY_BAD_PLACE);
   EXPECT_EQ(bad(insn(USC_QUERY_NUMBER, 0, 1, 0, 0)), USC_QUERY_BAD_RESERVED);

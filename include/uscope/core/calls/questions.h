@@ -56,16 +56,69 @@ static __always_inline int send_partial(struct query_scratch *scratch, const str
 	return send_record(&scratch->partial.head, USC_RECORD_PARTIAL, sizeof(scratch->partial), 0, now_ns(), false);
 }
 
+/* What the question has given of one event, as a row of its own. */
+static __always_inline int send_alone(struct query_scratch *scratch, __u32 turn)
+{
+	scratch->partial.turn = turn;
+	scratch->partial.row.events = 0;
+	usc_query_add(&scratch->partial.row, &scratch->state, config.query.measures);
+	return send_record(&scratch->partial.head, USC_RECORD_PARTIAL, sizeof(scratch->partial), 0, now_ns(), false);
+}
+
+#define STEP_TRIES 4 /* places for the row of one group: rows of other keys do not give way */
+
+/*
+ * As add_to_row, where rows that differ in a step are kept as one (uscope/query_rows.h): `word` of the key is the step's
+ * end, in whose place the row has its group. What finds no place, or goes beyond a number, is sent as a row of its own.
+ */
+static __always_inline int add_to_steps(struct query_scratch *scratch, struct cpu_state *cpu, __u32 table, __u32 turn,
+					__u32 word, __u32 process)
+{
+	__u32 keys = config.query.keys, measures = config.query.measures, mask = config.query.rows - 1;
+	__s64 end = scratch->state.key.word[word];
+	__u32 step, hash, i;
+
+	if (mask >= USC_QUERY_STEP_ROWS)
+		mask = USC_QUERY_STEP_ROWS - 1;
+	scratch->state.key.word[word] = usc_query_group(end, &step);
+	hash = usc_query_hash_words(&scratch->state.key, keys);
+	for (i = 0; i < STEP_TRIES; i++) {
+		__u32 number = (hash + i) & mask;
+		struct usc_query_row *row = query_row_at(table * USC_QUERY_ROWS + number);
+		struct usc_query_steps *steps = query_steps_at(table * USC_QUERY_STEP_ROWS + number);
+
+		if (!row || !steps)
+			break;
+		if (row->events && !usc_query_same_words(&row->key, &scratch->state.key, keys))
+			continue;
+		if (row->events && (usc_query_sums_overflow(row, &scratch->state, measures) ||
+				    steps->events[step & (USC_QUERY_STEPS - 1)] == ~0u))
+			break;
+		usc_query_add(row, &scratch->state, measures);
+		steps->events[step & (USC_QUERY_STEPS - 1)]++;
+		cpu->stats.events++;
+		return 0;
+	}
+	scratch->state.key.word[word] = end;
+	if (send_alone(scratch, turn))
+		count_loss(cpu, USC_LOSS_RING_FULL_PARTIAL, process);
+	else
+		cpu->stats.events++;
+	return 0;
+}
+
 /* Adds what the question has given of an event. For the verifier, which goes through it once, not for each caller. */
 USC_SUBPROGRAM int add_to_row(struct query_scratch *scratch, __u32 process)
 {
-	__u32 cpu_number = current_cpu(), turn = query_turn_now(), number;
+	__u32 cpu_number = current_cpu(), turn = query_turn_now(), word = query_steps_word(), number;
 	__u32 keys = config.query.keys, measures = config.query.measures;
 	struct cpu_state *cpu = cpu_state_of(cpu_number);
 	struct usc_query_row *row;
 
 	if (!scratch || !cpu)
 		return 0;
+	if (word && word <= USC_QUERY_KEYS)
+		return add_to_steps(scratch, cpu, cpu_number * 2 + turn, turn, word - 1, process);
 	number = (cpu_number * 2 + turn) * USC_QUERY_ROWS;
 	number += usc_query_hash_words(&scratch->state.key, keys) & (config.query.rows - 1);
 	row = query_row_at(number);

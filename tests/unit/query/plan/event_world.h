@@ -205,6 +205,20 @@ INSERT INTO stack VALUES (1, 2, 'root', 1, 0, 'main;read'), (2, 3, 'root', 2, 0,
     return (calls.at(nr / 64) >> nr % 64 & 1) != 0;
   }
 
+  // Of rows that differ in the word of a step alone (`word`: 1 more than its number; 0: there is none), any may have
+  // what was measured: one of the others has it now.
+  static void move_measures(std::uint32_t word, std::vector<usc_query_row>& rows) {
+    if (word == 0) return;
+    for (std::size_t to = 0; to < rows.size(); to++)
+      for (std::size_t from = to + 1; from < rows.size(); from++) {
+        usc_query_key key = rows[from].key;
+        key.word[word - 1] = rows[to].key.word[word - 1];
+        if (!usc_query_same_key(&key, &rows[to].key)) continue;
+        for (std::size_t i = 0; i < USC_QUERY_MEASURES; i++)
+          if (rows[to].sum[i].count == 0) std::swap(rows[to].sum[i], rows[from].sum[i]);
+      }
+  }
+
   void make_partial(const Plan& plan, Counts& counts) {
     constexpr std::size_t kSlots = 4;
     std::array<usc_query_row, kSlots> table{};
@@ -234,6 +248,7 @@ INSERT INTO stack VALUES (1, 2, 'root', 1, 0, 'main;read'), (2, 3, 'root', 2, 0,
       usc_query_add(&row, &state, plan.program.measures);
     }
     for (usc_query_row& row : table) spill(row);
+    move_measures(usc_query_steps_word(&plan.program), given);
     counts.rows += given.size();
     store_rows(plan, given);
     make_view(plan, wholes);

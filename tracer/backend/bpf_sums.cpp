@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "tracer/backend/bpf_sums.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include <cstddef>
+
+#include "tracer/backend/bpf_handles.h"
+#include "tracer/backend/step_rows.h"
+
+namespace uscope::tracer {
+
+void BpfSums::prepare(uscope_bpf& skeleton, const usc_query& question, std::uint32_t cpus) {
+  cpus_ = cpus;
+  has_question_ = question.length != 0;
+  steps_word_ = usc_query_steps_word(&question);
+  const_cast<__u32&>(skeleton.rodata->steps_word) = steps_word_;
+  for (bpf_map* map : {skeleton.maps.query_rows, skeleton.maps.query_steps})
+    bpf_map__set_map_flags(map, BPF_F_MMAPABLE);
+  if (!has_question_) bpf_map__set_max_entries(skeleton.maps.query_rows, 1);
+  if (steps_word_ != 0) bpf_map__set_max_entries(skeleton.maps.query_steps, cpus * 2 * USC_QUERY_STEP_ROWS);
+}
+
+Result<void> BpfSums::open(const uscope_bpf& skeleton) {
+  const std::size_t tables = std::size_t{cpus_} * 2;
+  const auto open = [](MapMemory& memory, const bpf_map* map, std::size_t bytes) {
+    return memory.open(bpf_map__fd(map), bytes, bpf_map__name(map));
+  };
+  if (has_question_)
+    if (auto opened = open(rows_, skeleton.maps.query_rows, tables * USC_QUERY_ROWS * sizeof(usc_query_row)); !opened)
+      return opened;
+  if (steps_word_ == 0) return {};
+  return open(steps_, skeleton.maps.query_steps, tables * USC_QUERY_STEP_ROWS * sizeof(usc_query_steps));
+}
+
+void BpfSums::take(std::uint32_t turn, const std::function<void(const usc_query_row&)>& handle) {
+  const std::size_t used = steps_word_ != 0 ? USC_QUERY_STEP_ROWS : USC_QUERY_ROWS;
+  for (std::size_t cpu = 0; cpu < cpus_; cpu++) {
+    usc_query_row* rows = rows_.as<usc_query_row>() + (cpu * 2 + turn) * USC_QUERY_ROWS;
+    for (std::size_t i = 0; i < used; i++) {
+      if (rows[i].events == 0) continue;
+      if (steps_word_ == 0)
+        handle(rows[i]);
+      else
+        take_steps(rows[i], steps_.as<usc_query_steps>()[(cpu * 2 + turn) * used + i], steps_word_ - 1, handle);
+      rows[i].events = 0;
+    }
+  }
+}
+
+}  // namespace uscope::tracer

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The tables in which the BPF programs sum what a question asks.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "support/result.h"
+#include "tracer/backend/bpf_map_memory.h"
+#include "uscope/query_rows.h"
+
+struct uscope_bpf;
+
+namespace uscope::tracer {
+
+class BpfSums {
+ public:
+  // Before the programs are loaded, when maps have the size for each of the CPUs. `question` may be none.
+  void prepare(uscope_bpf& skeleton, const usc_query& question, std::uint32_t cpus);
+  // Once they are loaded.
+  Result<void> open(const uscope_bpf& skeleton);
+  [[nodiscard]] bool has_question() const { return has_question_; }
+  // The rows of one turn, which no program fills any more; its tables are empty then.
+  void take(std::uint32_t turn, const std::function<void(const usc_query_row&)>& handle);
+
+ private:
+  bool has_question_ = false;
+  std::uint32_t cpus_ = 0;
+  std::uint32_t steps_word_ = 0;  // usc_query_steps_word()
+  MapMemory rows_;                // two tables for each CPU
+  MapMemory steps_;               // beside them, where steps_word_ is not 0
+};
+
+}  // namespace uscope::tracer
