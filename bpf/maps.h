@@ -35,6 +35,8 @@ struct {
 #include "uscope/core/slots.def"
 #undef USC_SLOT
 
+/* Calls that are only counted: by CPU, turn, ABI and number; one where none are. */
+ARRAY_MAP(call_counts, 1, __u64);
 /* Beside the rows of a question that keeps steps of a number together; one where none does. */
 ARRAY_MAP(query_steps, 1, struct usc_query_steps);
 ARRAY_MAP(files, USC_FILE_MAX + 1, struct usc_file_entry);
@@ -98,6 +100,7 @@ const volatile struct usc_config config;
 /* config.program once more. Where the verifier knows the instructions, it follows each way through them. */
 struct usc_program program;
 struct usc_query query;		 /* config.query, likewise */
+const volatile bool calls_counted; /* usc_query_counts_calls(&config.query) */
 const volatile __u32 steps_word; /* usc_query_steps_word(&config.query) */
 
 /* Which of a processor's two tables of rows the programs fill; the tracer reads the other one. */

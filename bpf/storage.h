@@ -135,6 +135,18 @@ static __always_inline __u32 query_turn_now(void)
 	return *(volatile __u32 *)&query_turn & 1;
 }
 
+static __always_inline bool counts_calls(void)
+{
+	return calls_counted;
+}
+
+static __always_inline __u64 *call_count_at(__u32 turn, __u32 abi, __u32 nr)
+{
+	__u32 number = ((current_cpu() * 2 + turn) * USC_ABI_COUNT + abi) * USC_SYSCALL_BITS + nr;
+
+	return bpf_map_lookup_elem(&call_counts, &number);
+}
+
 static __always_inline __u32 query_steps_word(void)
 {
 	return steps_word;

@@ -143,6 +143,16 @@ static __always_inline bool has_question(void)
 	return static_branch_unlikely(&usc_has_question);
 }
 
+static __always_inline bool counts_calls(void)
+{
+	return false;
+}
+
+static __always_inline __u64 *call_count_at(__u32 turn, __u32 abi, __u32 nr)
+{
+	return NULL;
+}
+
 /* Each row is kept. */
 static __always_inline __u32 query_steps_word(void)
 {

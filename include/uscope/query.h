@@ -272,6 +272,33 @@ USC_INLINE int usc_query_counts_moments(const struct usc_query *query)
 	return query->length && !query->measures && !(query->reads & ~USC_QUERY_OF_PROBES);
 }
 
+#define USC_QUERY_OF_ARGUMENTS (0x3fu << USC_QUERY_ARG0)
+/* Fields of a call that its number and its ABI tell. */
+#define USC_QUERY_OF_NUMBERS (1u << USC_QUERY_SOURCE | 1u << USC_QUERY_KIND | 1u << USC_QUERY_ABI)
+
+/*
+ * Is it enough to know how many calls there were of each number and ABI, of those that the question admits? It is where
+ * calls are asked for when they begin, nothing is summed of them, and their key is what number and ABI tell.
+ */
+USC_INLINE int usc_query_counts_calls(const struct usc_query *query)
+{
+	__u32 at;
+
+	if (!usc_query_is_of_beginnings(query) || query->measures ||
+	    query->reads & ~(USC_QUERY_OF_NUMBERS | USC_QUERY_OF_ARGUMENTS))
+		return 0;
+	for (at = 0; at < query->length && at < USC_QUERY_MOST; at++) {
+		const struct usc_query_insn *insn = &query->insn[at];
+
+		if (insn->op == USC_QUERY_KEY_STEP)
+			return 0;
+		if (insn->op == USC_QUERY_KEY &&
+		    (insn->a < USC_QUERY_OF_FIELD || !(USC_QUERY_OF_NUMBERS >> (insn->a - USC_QUERY_OF_FIELD) & 1)))
+			return 0;
+	}
+	return 1;
+}
+
 /* What a question reads of an event: the same that the loader writes to the table `event`. Fields that are not in `reads`
  * are left as they are. `unread`: of a hit, as in usc_hit; else 0. */
 USC_INLINE void usc_query_fill_some(struct usc_query_input *input, const struct usc_event *event, __u32 unread,

@@ -82,6 +82,26 @@ USC_INLINE void usc_query_add(struct usc_query_row *row, const struct usc_query_
 	row->events++;
 }
 
+/* The key of a call of this ABI and number, where usc_query_counts_calls(). */
+USC_INLINE void usc_query_key_of_number(const struct usc_query *query, __u32 abi, __u32 nr, struct usc_query_key *key)
+{
+	__u32 at;
+
+	for (at = 0; at < query->length && at < USC_QUERY_MOST; at++) {
+		const struct usc_query_insn *insn = &query->insn[at];
+		__u32 field = insn->a - USC_QUERY_OF_FIELD;
+
+		if (insn->op != USC_QUERY_KEY || insn->value < 0 || insn->value >= USC_QUERY_KEYS)
+			continue;
+		if (field == USC_QUERY_KIND)
+			key->word[insn->value] = nr;
+		else if (field == USC_QUERY_ABI)
+			key->word[insn->value] = abi;
+		else
+			key->word[insn->value] = USC_SOURCE_SYSCALL;
+	}
+}
+
 #define USC_QUERY_STEPS 64 /* of a power of two; below that, each number is one */
 
 /* Beside a row that stands for a group of steps: how many of its events lie in which. */
@@ -89,11 +109,11 @@ struct usc_query_steps {
 	__u32 events[USC_QUERY_STEPS];
 };
 
-/* The group that the end of a step (usc_query_bucket) belongs to; *step: which of its steps. Negative numbers have
+/* The group that a number, and so the end of its step (usc_query_bucket), belongs to; *step: which of its steps. Negative numbers have
  * groups of their own, from -1 down. */
-USC_INLINE __s64 usc_query_group(__s64 end, __u32 *step)
+USC_INLINE __s64 usc_query_group(__s64 number, __u32 *step)
 {
-	__u64 value = end < 0 ? -(__u64)end : (__u64)end;
+	__u64 value = number < 0 ? -(__u64)number : (__u64)number;
 	__u32 shift = 0;
 	__s64 group = 0;
 
@@ -102,7 +122,7 @@ USC_INLINE __s64 usc_query_group(__s64 end, __u32 *step)
 		group = shift + 1;
 	}
 	*step = (__u32)(value >> (shift & 63)) & (USC_QUERY_STEPS - 1);
-	return end < 0 ? -group - 1 : group;
+	return number < 0 ? -group - 1 : group;
 }
 
 /* The end of that step. */

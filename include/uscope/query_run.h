@@ -191,6 +191,19 @@ USC_INLINE int usc_query_load(const volatile struct usc_query_insn *insn, const 
 	return 0;
 }
 
+/* KEY and KEY_STEP. */
+USC_INLINE int usc_query_give_key(const volatile struct usc_query_insn *insn, __s64 x, int null,
+				  struct usc_query_state *state)
+{
+	__u64 word = (__u64)insn->value;
+
+	if (word >= USC_QUERY_KEYS)
+		return USC_QUERY_WHOLE + 1;
+	state->key.word[word] = null ? 0 : x;
+	state->key.nulls = (state->key.nulls & ~(1u << word)) | (__u32)null << word;
+	return 0;
+}
+
 /* One instruction. Not 0: the event ends, as enum usc_query_end + 1. What is not known before it runs is one number and
  * whether it is NULL: where instructions are known, as to BPF's verifier, next to nothing is left of this. */
 USC_INLINE int usc_query_step(const volatile struct usc_query_insn *insn, const struct usc_query_input *input,
@@ -209,15 +222,9 @@ USC_INLINE int usc_query_step(const volatile struct usc_query_insn *insn, const 
 	case USC_QUERY_UNLESS:
 		return null_a || !x ? USC_QUERY_REFUSED + 1 : 0;
 	case USC_QUERY_KEY:
+		return usc_query_give_key(insn, x, null_a, state);
 	case USC_QUERY_KEY_STEP:
-		value = (__u64)insn->value;
-		if (value >= USC_QUERY_KEYS)
-			return USC_QUERY_WHOLE + 1;
-		if (op == USC_QUERY_KEY_STEP)
-			x = usc_query_bucket(x);
-		state->key.word[value] = null_a ? 0 : x;
-		state->key.nulls = (state->key.nulls & ~(1u << value)) | (__u32)null_a << value;
-		return 0;
+		return usc_query_give_key(insn, usc_query_bucket(x), null_a, state);
 	case USC_QUERY_MEASURE:
 		value = (__u64)insn->value;
 		if (value >= USC_QUERY_MEASURES)

@@ -5,18 +5,28 @@
 #include <bpf/libbpf.h>
 
 #include <cstddef>
+#include <utility>
 
 #include "tracer/backend/bpf_handles.h"
 #include "tracer/backend/step_rows.h"
 
 namespace uscope::tracer {
+namespace {
+
+constexpr std::uint32_t kNumbers = USC_ABI_COUNT * USC_SYSCALL_BITS;
+
+}  // namespace
 
 void BpfSums::prepare(uscope_bpf& skeleton, const usc_query& question, std::uint32_t cpus) {
   cpus_ = cpus;
   has_question_ = question.length != 0;
   steps_word_ = usc_query_steps_word(&question);
   const_cast<__u32&>(skeleton.rodata->steps_word) = steps_word_;
-  for (bpf_map* map : {skeleton.maps.query_rows, skeleton.maps.query_steps})
+  counts_calls_ = usc_query_counts_calls(&question) != 0;
+  const_cast<bool&>(skeleton.rodata->calls_counted) = counts_calls_;
+  question_ = question;
+  if (counts_calls_) bpf_map__set_max_entries(skeleton.maps.call_counts, cpus * 2 * kNumbers);
+  for (bpf_map* map : {skeleton.maps.query_rows, skeleton.maps.query_steps, skeleton.maps.call_counts})
     bpf_map__set_map_flags(map, BPF_F_MMAPABLE);
   if (!has_question_) bpf_map__set_max_entries(skeleton.maps.query_rows, 1);
   if (steps_word_ != 0) bpf_map__set_max_entries(skeleton.maps.query_steps, cpus * 2 * USC_QUERY_STEP_ROWS);
@@ -29,6 +39,9 @@ Result<void> BpfSums::open(const uscope_bpf& skeleton) {
   };
   if (has_question_)
     if (auto opened = open(rows_, skeleton.maps.query_rows, tables * USC_QUERY_ROWS * sizeof(usc_query_row)); !opened)
+      return opened;
+  if (counts_calls_)
+    if (auto opened = open(counts_, skeleton.maps.call_counts, tables * kNumbers * sizeof(__u64)); !opened)
       return opened;
   if (steps_word_ == 0) return {};
   return open(steps_, skeleton.maps.query_steps, tables * USC_QUERY_STEP_ROWS * sizeof(usc_query_steps));
@@ -46,6 +59,18 @@ void BpfSums::take(std::uint32_t turn, const std::function<void(const usc_query_
         take_steps(rows[i], steps_.as<usc_query_steps>()[(cpu * 2 + turn) * used + i], steps_word_ - 1, handle);
       rows[i].events = 0;
     }
+  }
+  if (counts_calls_) take_call_counts(turn, handle);
+}
+
+void BpfSums::take_call_counts(std::uint32_t turn, const std::function<void(const usc_query_row&)>& handle) {
+  for (std::uint32_t number = 0; number < kNumbers; number++) {
+    usc_query_row row{};
+    for (std::size_t cpu = 0; cpu < cpus_; cpu++)
+      row.events += std::exchange(counts_.as<__u64>()[(cpu * 2 + turn) * kNumbers + number], 0);
+    if (row.events == 0) continue;
+    usc_query_key_of_number(&question_, number / USC_SYSCALL_BITS, number % USC_SYSCALL_BITS, &row.key);
+    handle(row);
   }
 }
 

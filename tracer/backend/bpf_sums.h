@@ -24,10 +24,15 @@ class BpfSums {
   void take(std::uint32_t turn, const std::function<void(const usc_query_row&)>& handle);
 
  private:
+  void take_call_counts(std::uint32_t turn, const std::function<void(const usc_query_row&)>& handle);
+
+  usc_query question_{};
   bool has_question_ = false;
+  bool counts_calls_ = false;  // usc_query_counts_calls()
   std::uint32_t cpus_ = 0;
   std::uint32_t steps_word_ = 0;  // usc_query_steps_word()
   MapMemory rows_;                // two tables for each CPU
+  MapMemory counts_;              // where counts_calls_: for each CPU and turn, by ABI and number
   MapMemory steps_;               // beside them, where steps_word_ is not 0
 };
 

@@ -37,6 +37,10 @@ static __u32 query_turn_now(void);
  */
 static __u32 query_steps_word(void);
 static struct usc_query_steps *query_steps_at(__u32 number);
+/* Calls are only counted, by number and ABI (usc_query_counts_calls): where, of numbers below USC_SYSCALL_BITS; 0: this
+ * backend sums them as all others. */
+static bool counts_calls(void);
+static __u64 *call_count_at(__u32 turn, __u32 abi, __u32 nr);
 static bool has_question(void); /* config.query.length != 0, by a branch that costs next to nothing */
 /* Stacks with a smaller number are not named any more: where they come again, they are sent anew. */
 static __u32 first_stack_now(void);

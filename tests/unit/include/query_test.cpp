@@ -155,6 +155,9 @@ TEST_F(QueryOperations, AStepIsThatOfItsGroup) {
     const std::int64_t group = usc_query_group(end, &step);
     EXPECT_LT(step, static_cast<__u32>(USC_QUERY_STEPS));
     EXPECT_EQ(usc_query_end_of_step(group, step), end) << number;
+    __u32 step_of_number = 0;
+    EXPECT_EQ(usc_query_group(number, &step_of_number), group) << number;
+    EXPECT_EQ(step_of_number, step) << number;
     met.emplace(group, step);
     ends.insert(end);
   };

@@ -154,7 +154,9 @@ USC_SUBPROGRAM int ask_event(struct task_entry *t, __s64 result, __u32 how, __u6
 /* Asks a question of a call that begins, if it is one of beginnings: then the call's end is no event. */
 static __always_inline bool asked_at_entry(struct task_entry *t)
 {
-	return has_question() && usc_query_is_of_beginnings(&config.query) && !is_io_uring_setup(t) &&
+	if (!has_question() || !usc_query_is_of_beginnings(&config.query) || is_io_uring_setup(t))
+		return false;
+	return (counts_calls() && count_call(t->abi, t->nr, t->args)) ||
 	       !ask_event(t, 0, USC_HOW_RETURNED, t->entry_ns);
 }
 

@@ -29,6 +29,15 @@ static long question_step(__u32 i, struct question_walk *walk)
 	return walk->end != 0;
 }
 
+/* KEY_STEP where its word becomes a group's: a number has the group and the step of its step's end (add_to_steps). */
+static __always_inline int give_whole_number(struct query_scratch *scratch, const volatile struct usc_query_insn *insn)
+{
+	int null;
+	__s64 x = usc_query_operand(insn, insn->a, &scratch->input, &scratch->state, &null);
+
+	return usc_query_give_key(insn, x, null, &scratch->state);
+}
+
 /* The first instructions, each in code of its own, of which a verifier that knows the configuration leaves what this
  * question does. As usc_query_step. */
 static __always_inline int known_steps(struct query_scratch *scratch)
@@ -41,7 +50,11 @@ static __always_inline int known_steps(struct query_scratch *scratch)
 	for (i = 0; i < USC_KNOWN_STEPS; i++) {
 		if (i >= config.query.length)
 			break;
-		end = usc_query_step(&config.query.insn[i], &scratch->input, &scratch->state);
+		if (config.query.insn[i].op == USC_QUERY_KEY_STEP &&
+		    config.query.insn[i].value + 1 == query_steps_word())
+			end = give_whole_number(scratch, &config.query.insn[i]);
+		else
+			end = usc_query_step(&config.query.insn[i], &scratch->input, &scratch->state);
 		if (end)
 			break;
 	}
@@ -68,19 +81,19 @@ static __always_inline int send_alone(struct query_scratch *scratch, __u32 turn)
 #define STEP_TRIES 4 /* places for the row of one group: rows of other keys do not give way */
 
 /*
- * As add_to_row, where rows that differ in a step are kept as one (uscope/query_rows.h): `word` of the key is the step's
- * end, in whose place the row has its group. What finds no place, or goes beyond a number, is sent as a row of its own.
+ * As add_to_row, where rows that differ in a step are kept as one (uscope/query_rows.h): `word` of the key is a number of
+ * the step, in whose place the row has its group. What finds no place, or goes beyond a number, is sent as a row of its own.
  */
 static __always_inline int add_to_steps(struct query_scratch *scratch, struct cpu_state *cpu, __u32 table, __u32 turn,
 					__u32 word, __u32 process)
 {
 	__u32 keys = config.query.keys, measures = config.query.measures, mask = config.query.rows - 1;
-	__s64 end = scratch->state.key.word[word];
+	__s64 number_of_step = scratch->state.key.word[word];
 	__u32 step, hash, i;
 
 	if (mask >= USC_QUERY_STEP_ROWS)
 		mask = USC_QUERY_STEP_ROWS - 1;
-	scratch->state.key.word[word] = usc_query_group(end, &step);
+	scratch->state.key.word[word] = usc_query_group(number_of_step, &step);
 	hash = usc_query_hash_words(&scratch->state.key, keys);
 	for (i = 0; i < STEP_TRIES; i++) {
 		__u32 number = (hash + i) & mask;
@@ -99,7 +112,7 @@ static __always_inline int add_to_steps(struct query_scratch *scratch, struct cp
 		cpu->stats.events++;
 		return 0;
 	}
-	scratch->state.key.word[word] = end;
+	scratch->state.key.word[word] = usc_query_bucket(number_of_step);
 	if (send_alone(scratch, turn))
 		count_loss(cpu, USC_LOSS_RING_FULL_PARTIAL, process);
 	else
@@ -154,7 +167,7 @@ USC_SUBPROGRAM int ask_question(struct query_scratch *scratch, __u32 process)
 	return add_to_row(scratch, process);
 }
 
-/* What this processor asks questions with, until ask_of_event(); 0: it is at work on another event. */
+/* What this processor asks questions with, until end_asking(); 0: it is at work on another event. */
 static __always_inline struct query_scratch *begin_asking(void)
 {
 	__u32 cpu_number = current_cpu();
@@ -168,18 +181,24 @@ static __always_inline struct query_scratch *begin_asking(void)
 	return scratch;
 }
 
+static __always_inline void end_asking(void)
+{
+	struct cpu_state *cpu = cpu_state_of(current_cpu());
+
+	barrier();
+	if (cpu)
+		*(volatile __u32 *)&cpu->asking = 0;
+}
+
 /* As ask_question(), of an event of which the fields are there that the question reads; `unread`: as in usc_hit. */
 static __always_inline int ask_of_event(struct query_scratch *scratch, const struct usc_event *event, __u32 unread,
 					__u32 process)
 {
-	struct cpu_state *cpu = cpu_state_of(current_cpu());
 	int whole;
 
 	usc_query_fill_some(&scratch->input, event, unread, config.query.reads);
 	whole = ask_question(scratch, process);
-	barrier();
-	if (cpu)
-		*(volatile __u32 *)&cpu->asking = 0;
+	end_asking();
 	return whole;
 }
 
@@ -190,8 +209,62 @@ static __always_inline bool is_asked_for(__u32 fields)
 }
 
 #define ASKED_TIME (1u << USC_QUERY_TIME | 1u << USC_QUERY_TOOK)
-#define ASKED_ARGS                                                                                                     \
-	(1u << USC_QUERY_ARG0 | 1u << USC_QUERY_ARG1 | 1u << USC_QUERY_ARG2 | 1u << USC_QUERY_ARG3 |                   \
-	 1u << USC_QUERY_ARG4 | 1u << USC_QUERY_ARG5)
+#define ASKED_ARGS USC_QUERY_OF_ARGUMENTS
+
+/* The conditions of a question over a call, without its key. USC_QUERY_GIVEN + 1: it admits the call; else as of
+ * usc_query_step. */
+static __always_inline int admit_call(struct query_scratch *scratch, __u32 abi, __u32 nr, const __u64 *args)
+{
+	int end = 0;
+	__u32 i;
+
+	scratch->input.field[USC_QUERY_SOURCE] = USC_SOURCE_SYSCALL;
+	scratch->input.field[USC_QUERY_KIND] = nr;
+	scratch->input.field[USC_QUERY_ABI] = abi;
+	for (i = 0; i < 6; i++)
+		if (is_asked_for(1u << (USC_QUERY_ARG0 + i)))
+			scratch->input.field[USC_QUERY_ARG0 + i] = (__s64)args[i];
+	scratch->input.nulls = 1u << USC_QUERY_TOOK | 1u << USC_QUERY_RESULT;
+	__builtin_memset(scratch->state.null, 1, sizeof(scratch->state.null));
+#if USC_KNOWN_STEPS
+	USC_UNROLL
+	for (i = 0; i < USC_KNOWN_STEPS; i++) {
+		if (i >= config.query.length)
+			break;
+		if (config.query.insn[i].op == USC_QUERY_KEY)
+			continue;
+		end = usc_query_step(&config.query.insn[i], &scratch->input, &scratch->state);
+		if (end)
+			break;
+	}
+#endif
+	return end ? end : USC_QUERY_GIVEN + 1;
+}
+
+/* A call of which no more is asked than whether it is admitted, and its number (counts_calls). false: it is not known
+ * here. */
+static __always_inline bool count_call(__u32 abi, __u32 nr, const __u64 *args)
+{
+	int end = USC_QUERY_GIVEN + 1;
+	__u64 *count;
+
+	if (nr >= USC_SYSCALL_BITS || abi >= USC_ABI_COUNT)
+		return false;
+	if (config.query.length > config.query.keys) {
+		struct query_scratch *scratch = begin_asking();
+
+		if (!scratch)
+			return false;
+		end = admit_call(scratch, abi, nr, args);
+		end_asking();
+	}
+	if (end == USC_QUERY_REFUSED + 1)
+		return true;
+	count = end == USC_QUERY_GIVEN + 1 ? call_count_at(query_turn_now(), abi, nr) : 0;
+	if (!count)
+		return false;
+	*(volatile __u64 *)count += 1;
+	return true;
+}
 
 #endif
