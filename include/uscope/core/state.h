@@ -64,32 +64,34 @@
 
 /* One thread of the trace map: kept with the task, so that it ends with it. */
 struct task_entry {
+	/* What each call touches comes first. The kernel keeps 8 bytes of its own before it in a cache line: 56 of these are
+	 * in the first one, 64 in the second. */
 	__u32 state; /* enum usc_process_state */
 	__u32 serial;
 	__u32 process;
 	__u32 mm;
 	__u32 image;
-	__u32 exe_file;
 	__u32 flags;
 	/* The call it is in. */
 	__u32 nr;
-	__u64 entry_ns;
-	__u64 args[6];
-	__u64 open_ns; /* entry_ns of the last call that was written as open */
-	__u32 stack;
 	__u32 call_serial; /* serial and image at entry: an exec may change them */
+	__u64 entry_ns;
+	__u64 open_ns; /* entry_ns of the last call that was written as open */
 	__u32 call_image;
 	__u16 strings_left; /* bits of the slots (usc_string_slot) that are read at its return */
 	__u8 abi;
 	__u8 event_flags;
-	/* What restart_syscall would continue. */
-	__u32 restart_nr;
+	__u32 stack;
+	__u32 restart_nr;  /* what restart_syscall would continue, with restart_args */
+	__u64 unannounced; /* an executable mapping that could not be looked up when it was made */
+	__u64 args[6];
+
+	__u32 exe_file;
 	__u32 mapping_nr;  /* or MAPPING_I386 */
 	__u64 mapping_ns;  /* when the call that may change mappings began */
 	__u64 data_key;	   /* TASK_MAPS_DATA: data_key() when it began */
 	__u32 group_asked; /* cgroup_generation when its control group was looked at */
 	__u32 defaulted;   /* of a process's first thread: the signal whose default action the process took last */
-	__u64 unannounced; /* an executable mapping that could not be looked up when it was made */
 	__u64 restart_args[6];
 	/* Since when it is off the processors (0: it is not, or nobody asks), and what is told of that when it is over. */
 	__u64 off_ns;
