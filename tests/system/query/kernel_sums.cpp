@@ -232,6 +232,22 @@ TEST_F(KernelSums, CountByKind) {
       2, 0, {field(0, USC_QUERY_KIND), give(USC_QUERY_KEY, 0, 0), field(1, USC_QUERY_HOW), give(USC_QUERY_KEY, 1, 1)}));
 }
 
+// Of calls whose number alone is asked, the kernel side counts numbers: with a condition on arguments, and without one.
+TEST_F(KernelSums, CallsAreCountedByNumber) {
+  const int kind = USC_QUERY_OF_FIELD + USC_QUERY_KIND;
+  const int abi = USC_QUERY_OF_FIELD + USC_QUERY_ABI;
+  const usc_query all = question_of(2, 0, {give(USC_QUERY_KEY, abi, 0), give(USC_QUERY_KEY, kind, 1)});
+  const usc_query some =
+      question_of(1, 0,
+                  {number(1, 100'001), compute(USC_QUERY_EQUAL, 2, USC_QUERY_OF_FIELD + USC_QUERY_ARG0, 1),
+                   number(3, 5), compute(USC_QUERY_LESS, 4, USC_QUERY_OF_FIELD + USC_QUERY_ARG0, 3),
+                   compute(USC_QUERY_EITHER, 5, 2, 4), give(USC_QUERY_UNLESS, 5), give(USC_QUERY_KEY, kind, 0)});
+  for (const usc_query& query : {all, some}) {
+    ASSERT_TRUE(usc_query_counts_calls(&query));
+    expect_equal(query);
+  }
+}
+
 TEST_F(KernelSums, ManyKeysInAFewPlaces) {
   expect_equal(question_of(
       3, 1,

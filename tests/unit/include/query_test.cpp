@@ -186,6 +186,50 @@ TEST(Query, AStepIsTheKeyOfItsEnd) {
   EXPECT_EQ(usc_query_steps_word(&none), 0U);
 }
 
+TEST(Query, TheKeyOfANumberIsThatOfItsCalls) {
+  const auto of = [](usc_query_field field) { return static_cast<unsigned>(USC_QUERY_OF_FIELD + field); };
+  const usc_query query =
+      query_of({insn(USC_QUERY_LESS, 1, of(USC_QUERY_ARG0), USC_QUERY_OWN, 5), insn(USC_QUERY_UNLESS, 0, 1, 0, 0),
+                insn(USC_QUERY_KEY, 0, of(USC_QUERY_ABI), 0, 2), insn(USC_QUERY_KEY, 0, of(USC_QUERY_KIND), 0, 0),
+                insn(USC_QUERY_KEY, 0, of(USC_QUERY_SOURCE), 0, 1)},
+               3, 0);
+  ASSERT_TRUE(usc_query_counts_calls(&query));
+  for (const __u32 abi : {USC_ABI_X86_64, USC_ABI_I386, USC_ABI_X32})
+    for (const __u32 nr : {0U, 39U, 511U}) {
+      usc_event event{};
+      event.kind = nr;
+      event.abi = static_cast<__u8>(abi);
+      event.source = USC_SOURCE_SYSCALL;
+      usc_query_input input;
+      usc_query_state state;
+      usc_query_fill(&input, &event, 0);
+      ASSERT_EQ(usc_query_run(&query, &input, &state), USC_QUERY_GIVEN);
+      usc_query_key key{};
+      usc_query_key_of_number(&query, abi, nr, &key);
+      EXPECT_TRUE(usc_query_same_key(&key, &state.key)) << abi << " " << nr;
+    }
+}
+
+TEST(Query, CallsAreOnlyCountedWhereTheirNumbersTellAll) {
+  const auto counts = [](std::initializer_list<usc_query_insn> instructions, int keys = 1, int measures = 0) {
+    const usc_query query = query_of(instructions, keys, measures);
+    return usc_query_counts_calls(&query) != 0;
+  };
+  const auto key_of = [](usc_query_field field, unsigned op = USC_QUERY_KEY) {
+    return insn(op, 0, static_cast<unsigned>(USC_QUERY_OF_FIELD + field), 0, 0);
+  };
+  EXPECT_TRUE(counts({key_of(USC_QUERY_KIND)}));
+  EXPECT_TRUE(counts({insn(USC_QUERY_NUMBER, 0, 0, 0, 0)}, 0));
+  EXPECT_FALSE(counts({key_of(USC_QUERY_ARG0)})) << "differs from call to call";
+  EXPECT_FALSE(counts({key_of(USC_QUERY_TASK)}));
+  EXPECT_FALSE(counts({key_of(USC_QUERY_HOW)})) << "is known at the end";
+  EXPECT_FALSE(counts({key_of(USC_QUERY_KIND, USC_QUERY_KEY_STEP)}));
+  EXPECT_FALSE(counts({insn(USC_QUERY_FIELD, 0, 0, 0, USC_QUERY_KIND), insn(USC_QUERY_KEY, 0, 0, 0, 0)}));
+  EXPECT_FALSE(
+      counts({insn(USC_QUERY_UNLESS, 0, static_cast<unsigned>(USC_QUERY_OF_FIELD + USC_QUERY_TASK), 0, 0)}, 0));
+  EXPECT_FALSE(counts({key_of(USC_QUERY_KIND), insn(USC_QUERY_MEASURE, 0, 0, 0, 0)}, 1, 1)) << "something is summed";
+}
+
 TEST(Query, UnlessEndsTheEvent) {
   const usc_query query =
       query_of({insn(USC_QUERY_FIELD, 0, 0, 0, USC_QUERY_RESULT), insn(USC_QUERY_UNLESS, 0, 0, 0, 0)}, 0, 0);

@@ -245,10 +245,11 @@ static __always_inline int admit_call(struct query_scratch *scratch, __u32 abi, 
  * here. */
 static __always_inline bool count_call(__u32 abi, __u32 nr, const __u64 *args)
 {
+	struct cpu_state *cpu = cpu_state_of(current_cpu());
 	int end = USC_QUERY_GIVEN + 1;
 	__u64 *count;
 
-	if (nr >= USC_SYSCALL_BITS || abi >= USC_ABI_COUNT)
+	if (!cpu || nr >= USC_SYSCALL_BITS || abi >= USC_ABI_COUNT)
 		return false;
 	if (config.query.length > config.query.keys) {
 		struct query_scratch *scratch = begin_asking();
@@ -264,6 +265,7 @@ static __always_inline bool count_call(__u32 abi, __u32 nr, const __u64 *args)
 	if (!count)
 		return false;
 	*(volatile __u64 *)count += 1;
+	cpu->stats.events++;
 	return true;
 }
 
