@@ -39,23 +39,21 @@ ARRAY_MAP(files, USC_FILE_MAX + 1, struct usc_file_entry);
 ARRAY_MAP(cpus, 1, struct cpu_state);
 ARRAY_MAP(rules, 1, struct usc_rule);
 
-/* Unwind rows of all files, written by the collector through a mapping. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct usc_row);
-} rows SEC(".maps");
+/* One that the tracer maps. */
+#define MAPPED_ARRAY_MAP(name, value_type)                                                                             \
+	struct {                                                                                                       \
+		__uint(type, BPF_MAP_TYPE_ARRAY);                                                                      \
+		__uint(map_flags, BPF_F_MMAPABLE);                                                                     \
+		__uint(max_entries, 1);                                                                                \
+		__type(key, __u32);                                                                                    \
+		__type(value, value_type);                                                                             \
+	} name SEC(".maps")
+
+/* Unwind rows of all files, written by the collector. */
+MAPPED_ARRAY_MAP(rows, struct usc_row);
 
 /* Index entries, two in each value: an array's values are padded to 8 bytes. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u64);
-} row_index SEC(".maps");
+MAPPED_ARRAY_MAP(row_index, __u64);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

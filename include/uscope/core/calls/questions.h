@@ -137,8 +137,5 @@ static __always_inline bool is_asked_for(__u32 fields)
 }
 
 #define ASKED_TIME (1u << USC_QUERY_TIME | 1u << USC_QUERY_TOOK)
-#define ASKED_ARGS                                                                                                     \
-	(1u << USC_QUERY_ARG0 | 1u << USC_QUERY_ARG1 | 1u << USC_QUERY_ARG2 | 1u << USC_QUERY_ARG3 |                   \
-	 1u << USC_QUERY_ARG4 | 1u << USC_QUERY_ARG5)
 
 #endif
