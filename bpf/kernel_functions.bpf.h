@@ -98,6 +98,18 @@ static __always_inline bool is_at_entry(struct pt_regs *ctx)
 
 #define WITHOUT_RETURN 1 /* at an entry: this program is not to be run at the return */
 
+/* Functions of their own: what these have on the stack does not stand above what walks stacks. */
+static __noinline int enter_briefly(struct task_entry *t, __u32 number)
+{
+	return core_function_entered_briefly(t, number, 0, true);
+}
+
+static __noinline int return_briefly(struct task_entry *t, __u32 number, const struct usc_probe *probe, __u64 result)
+{
+	core_function_returned_briefly(t, number, probe, 0, result, true);
+	return 0;
+}
+
 static __always_inline int enter_function(struct pt_regs *ctx, __u32 number, const struct usc_probe *probe)
 {
 	struct task_entry *t = current_to_hit();
@@ -106,6 +118,10 @@ static __always_inline int enter_function(struct pt_regs *ctx, __u32 number, con
 
 	if (!t)
 		return WITHOUT_RETURN;
+	if (!keeps_hits()) {
+		enter_briefly(t, number);
+		return 0;
+	}
 	hit = begin_hit(t);
 	if (!hit)
 		return WITHOUT_RETURN;
@@ -141,8 +157,10 @@ int on_kernel_function_with_return(struct pt_regs *ctx)
 	if (is_at_entry(ctx))
 		return enter_function(ctx, number, probe);
 	t = traced_entry(task);
-	if (t)
+	if (t && keeps_hits())
 		core_function_returned(t, number, probe, 0, ctx->ax);
+	else if (t)
+		return_briefly(t, number, probe, ctx->ax);
 	return 0;
 }
 

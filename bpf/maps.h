@@ -35,31 +35,30 @@ struct {
 #include "uscope/core/slots.def"
 #undef USC_SLOT
 
-/* Calls that are only counted: by CPU, turn, ABI and number; one where none are. */
-ARRAY_MAP(call_counts, 1, __u64);
-/* Beside the rows of a question that keeps steps of a number together; one where none does. */
-ARRAY_MAP(query_steps, 1, struct usc_query_steps);
 ARRAY_MAP(files, USC_FILE_MAX + 1, struct usc_file_entry);
 ARRAY_MAP(cpus, 1, struct cpu_state);
 ARRAY_MAP(rules, 1, struct usc_rule);
 
-/* Unwind rows of all files, written by the collector through a mapping. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct usc_row);
-} rows SEC(".maps");
+/* One that the tracer maps. */
+#define MAPPED_ARRAY_MAP(name, value_type)                                                                             \
+	struct {                                                                                                       \
+		__uint(type, BPF_MAP_TYPE_ARRAY);                                                                      \
+		__uint(map_flags, BPF_F_MMAPABLE);                                                                     \
+		__uint(max_entries, 1);                                                                                \
+		__type(key, __u32);                                                                                    \
+		__type(value, value_type);                                                                             \
+	} name SEC(".maps")
+
+/* Unwind rows of all files, written by the collector. */
+MAPPED_ARRAY_MAP(rows, struct usc_row);
 
 /* Index entries, two in each value: an array's values are padded to 8 bytes. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u64);
-} row_index SEC(".maps");
+MAPPED_ARRAY_MAP(row_index, __u64);
+
+/* Calls that are only counted: by CPU, turn, ABI and number; one where none are. */
+MAPPED_ARRAY_MAP(call_counts, __u64);
+/* Beside the rows of a question that keeps steps of a number together; one where none does. */
+MAPPED_ARRAY_MAP(query_steps, struct usc_query_steps);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -99,9 +98,9 @@ const volatile struct usc_config config;
 
 /* config.program once more. Where the verifier knows the instructions, it follows each way through them. */
 struct usc_program program;
-struct usc_query query;		 /* config.query, likewise */
+struct usc_query query;		   /* config.query, likewise */
 const volatile bool calls_counted; /* usc_query_counts_calls(&config.query) */
-const volatile __u32 steps_word; /* usc_query_steps_word(&config.query) */
+const volatile __u32 steps_word;   /* usc_query_steps_word(&config.query) */
 
 /* Which of a processor's two tables of rows the programs fill; the tracer reads the other one. */
 __u32 query_turn;

@@ -18,13 +18,7 @@ const volatile bool has_returns;
  * How often each probe was hit, where no more is asked (usc_query_counts_moments()): for each processor one table for each
  * turn of questions. One processor alone counts in one place, but at probes in files programs are preempted.
  */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u64);
-} probe_counts SEC(".maps");
+MAPPED_ARRAY_MAP(probe_counts, __u64);
 
 /* How many probes a table has room for; 0: hits are not only counted. Set by the tracer before loading. */
 const volatile __u32 counted_probes;
@@ -60,21 +54,26 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, OPEN_FUNCTIONS_IN_ALL);
 	__type(key, struct open_function_key);
-	__type(value, struct open_function);
+	__type(value, struct open_slot);
 } open_functions SEC(".maps");
 
 /* What an entry of that map begins as. */
-const volatile __u64 no_function[sizeof(struct open_function) / 8];
+const volatile __u64 no_function[sizeof(struct open_slot) / 8];
 
-static __always_inline struct open_function *open_function_at(struct task_entry *t, __u32 number, bool make)
+static __always_inline struct open_slot *open_slot_at(struct task_entry *t, __u32 number, bool make)
 {
 	struct open_function_key key = {.thread = t->functions, .number = number};
-	struct open_function *f = bpf_map_lookup_elem(&open_functions, &key);
+	struct open_slot *slot = bpf_map_lookup_elem(&open_functions, &key);
 
-	if (f || !make)
-		return f;
+	if (slot || !make)
+		return slot;
 	bpf_map_update_elem(&open_functions, &key, (const void *)no_function, BPF_NOEXIST);
 	return bpf_map_lookup_elem(&open_functions, &key);
+}
+
+static __always_inline bool keeps_hits(void)
+{
+	return wants_whole_hits();
 }
 
 static long forget_open_function(__u32 i, struct task_entry **t)
@@ -124,7 +123,7 @@ static __always_inline bool take_stop(struct pt_regs *ctx, struct hit_room *hit,
 		return false;
 	room->record = 0;
 	room->in_kernel = in_kernel;
-	if (is_asked_for(ASKED_ARGS)) {
+	if (is_asked_for(USC_QUERY_OF_ARGS)) {
 		read_registers(ctx, room->registers);
 		room->registers[USC_PROBE_REGISTERS - 1] = ctx->ip;
 	}
@@ -192,6 +191,11 @@ static __noinline int end_user_function(struct pt_regs *ctx, __u32 place, const 
 	return 0;
 }
 
+static __always_inline bool place_ends(__u32 place)
+{
+	return place & (USC_PLACE_OF_RETURN | USC_PLACE_OF_JUMP);
+}
+
 static __always_inline int hit_user_probe(struct pt_regs *ctx, __u32 place, const struct usc_probe *probe,
 					  struct task_entry *t)
 {
@@ -199,7 +203,7 @@ static __always_inline int hit_user_probe(struct pt_regs *ctx, __u32 place, cons
 	__u32 number = place & USC_PLACE_NUMBER;
 	struct hit_room *hit;
 
-	if (has_returns && place & (USC_PLACE_OF_RETURN | USC_PLACE_OF_JUMP))
+	if (has_returns && place_ends(place))
 		return end_user_function(ctx, place, probe, t);
 	if (!lasts && asked_at_once(t, probe->source, probe->kind))
 		return 0;
@@ -216,13 +220,33 @@ static __always_inline int hit_user_probe(struct pt_regs *ctx, __u32 place, cons
 	return 0;
 }
 
+/* `brief`: no hits of functions are kept. Known when this is compiled: on_user_probe_briefly(). */
+static __always_inline void hit_user_probe_either(struct pt_regs *ctx, __u32 place, const struct usc_probe *probe,
+						  struct task_entry *t, const bool brief)
+{
+	__u32 number = place & USC_PLACE_NUMBER;
+
+	if (!brief)
+		hit_user_probe(ctx, place, probe, t);
+	else if (place & USC_PLACE_OF_RETURN)
+		core_function_returned_briefly(t, number, probe, ctx->sp, ctx->ax, false);
+	else if (place & USC_PLACE_OF_JUMP && usc_place_jumps(place, ctx->flags))
+		core_function_jumped_briefly(t, number, ctx->sp);
+	else if (place & USC_PLACE_OF_JUMP)
+		return;
+	else if (probe->role & USC_PROBE_WITH_RETURN)
+		core_function_entered_briefly(t, number, ctx->sp, false);
+	else
+		tell_moment_briefly(t, probe->source, probe->kind);
+}
+
 static __always_inline void hit_user_probe_alone(struct pt_regs *ctx, __u32 place, const struct usc_probe *probe,
-						 struct task_entry *t)
+						 struct task_entry *t, const bool brief)
 {
 	struct cpu_state *cpu;
 
 	if (keeps_processor) {
-		hit_user_probe(ctx, place, probe, t);
+		hit_user_probe_either(ctx, place, probe, t, brief);
 		return;
 	}
 	cpu = cpu_state_of(current_cpu());
@@ -232,9 +256,19 @@ static __always_inline void hit_user_probe_alone(struct pt_regs *ctx, __u32 plac
 		count_loss(cpu, USC_LOSS_PROBE_MISSED, t->process);
 		return;
 	}
-	hit_user_probe(ctx, place, probe, t);
+	hit_user_probe_either(ctx, place, probe, t, brief);
 	barrier();
 	*(volatile __u32 *)&cpu->user_probe = 0;
+}
+
+static __always_inline void keep_processor_and_hit(struct pt_regs *ctx, __u32 place, const struct usc_probe *probe,
+						   struct task_entry *t, const bool brief)
+{
+	if (keeps_processor)
+		bpf_preempt_disable();
+	hit_user_probe_alone(ctx, place, probe, t, brief);
+	if (keeps_processor)
+		bpf_preempt_enable();
 }
 
 SEC("uprobe")
@@ -255,13 +289,33 @@ int on_user_probe(struct pt_regs *ctx)
 		return 0;
 	}
 	probe = probe_at(place & USC_PLACE_NUMBER);
+	if (probe)
+		keep_processor_and_hit(ctx, place, probe, t, false);
+	return 0;
+}
+
+/*
+ * In place of it where functions last to their return, and no hits of them are kept. A program of its own: no stack is walked
+ * below it, whose calls leave 6.1's BPF no room for what this does at once, and not by calls.
+ */
+SEC("uprobe")
+int on_user_probe_briefly(struct pt_regs *ctx)
+{
+	struct task_entry *t = current_to_hit();
+	const struct usc_probe *probe;
+	__u32 place;
+
+	if (!t)
+		return 0;
+	place = bpf_get_attach_cookie(ctx);
+	probe = probe_at(place & USC_PLACE_NUMBER);
 	if (!probe)
 		return 0;
-	if (keeps_processor)
-		bpf_preempt_disable();
-	hit_user_probe_alone(ctx, place, probe, t);
-	if (keeps_processor)
-		bpf_preempt_enable();
+	/* Where no other function is open, nothing but the thread's own memory is written at an entry. */
+	if (!place_ends(place) && probe->role & USC_PROBE_WITH_RETURN && !t->open_functions[0])
+		core_function_entered_briefly(t, place & USC_PLACE_NUMBER, ctx->sp, false);
+	else
+		keep_processor_and_hit(ctx, place, probe, t, true);
 	return 0;
 }
 

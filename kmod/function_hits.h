@@ -37,7 +37,7 @@ static __always_inline u16 *open_numbers(struct task_entry *t)
 }
 
 /* Functions of programs come by BPF only. */
-static struct open_function *open_function_at(struct task_entry *t, __u32 number, bool make)
+static struct open_slot *open_slot_at(struct task_entry *t, __u32 number, bool make)
 {
 	u16 *open;
 
@@ -45,8 +45,14 @@ static struct open_function *open_function_at(struct task_entry *t, __u32 number
 		return NULL;
 	open = &open_numbers(t)[number - OPEN_USER_FUNCTIONS];
 	if (!*open && make)
-		*open = usc_open_function_take();
-	return usc_open_function(*open);
+		*open = usc_open_slot_take();
+	return usc_open_slot(*open);
+}
+
+/* Room for them is taken in advance. */
+static __always_inline bool keeps_hits(void)
+{
+	return true;
 }
 
 static void forget_open_functions(struct task_entry *t)
@@ -55,7 +61,7 @@ static void forget_open_functions(struct task_entry *t)
 	u32 i;
 
 	for (i = 0; i < OPEN_KERNEL_FUNCTIONS; i++)
-		usc_open_function_give_back(open[i]);
+		usc_open_slot_give_back(open[i]);
 	memset(open, 0, OPEN_KERNEL_FUNCTIONS * sizeof(*open));
 }
 
@@ -112,7 +118,7 @@ static struct hit_room *begin_function(const struct function_entry *entry, const
 	room = probe_room_at(current_cpu() * HIT_LEVELS + hit->level);
 	room->record = 0;
 	room->in_kernel = 1;
-	if (is_asked_for(ASKED_ARGS))
+	if (is_asked_for(USC_QUERY_OF_ARGS))
 		read_entry_registers(entry, room->registers);
 	take_probe(hit, room, probe, entry->t);
 	if (wants_frames())

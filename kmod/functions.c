@@ -45,7 +45,7 @@ static struct plan {
 	bool with_returns;
 	bool attached;
 	/* From entry to return. */
-	struct open_function *open;
+	struct open_slot *open;
 	u16 *free; /* numbers of those that are not taken; the last ones are taken first */
 	u32 free_count;
 	raw_spinlock_t lock; /* stays as it is when all else is cleared */
@@ -84,7 +84,7 @@ const struct usc_device_place *usc_function_place(unsigned long ip)
 	return place;
 }
 
-u16 usc_open_function_take(void)
+u16 usc_open_slot_take(void)
 {
 	unsigned long flags;
 	u16 number = 0;
@@ -96,7 +96,7 @@ u16 usc_open_function_take(void)
 	return number;
 }
 
-void usc_open_function_give_back(u16 number)
+void usc_open_slot_give_back(u16 number)
 {
 	unsigned long flags;
 
@@ -107,7 +107,7 @@ void usc_open_function_give_back(u16 number)
 	raw_spin_unlock_irqrestore(&plan.lock, flags);
 }
 
-struct open_function *usc_open_function(u16 number)
+struct open_slot *usc_open_slot(u16 number)
 {
 	return number ? &plan.open[number - 1] : NULL;
 }

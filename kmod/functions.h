@@ -7,7 +7,7 @@
 
 #include "uscope/device.h"
 
-struct open_function;
+struct open_slot;
 struct pt_regs;
 
 /* Once for a session, before attaching. */
@@ -28,9 +28,9 @@ const struct usc_probe *usc_function_probe(u32 number);
  * Room for functions from entry to return, of all tasks together, by number. 0 is none: of it there is NULL, nothing to
  * give back, and it is taken where there is no more.
  */
-u16 usc_open_function_take(void);
-void usc_open_function_give_back(u16 number);
-struct open_function *usc_open_function(u16 number);
+u16 usc_open_slot_take(void);
+void usc_open_slot_give_back(u16 number);
+struct open_slot *usc_open_slot(u16 number);
 /* Has the function return by way of usc_function_returned, unless usc_function_kept, which is called from here, says
  * that it is not to, or all of the kernel's room for that is taken. */
 void usc_function_hook_return(struct pt_regs *regs);

@@ -16,7 +16,7 @@ struct usc_task_node {
 	struct hlist_node outlived; /* of a task that has ended, or is ending, before its process */
 	struct task_struct *task;   /* a reference to it is held */
 	struct rcu_head rcu;
-	u16 open[OPEN_KERNEL_FUNCTIONS]; /* functions of the kernel that it is in: usc_open_function() */
+	u16 open[OPEN_KERNEL_FUNCTIONS]; /* functions of the kernel that it is in: usc_open_slot() */
 	struct task_entry entry;
 };
 

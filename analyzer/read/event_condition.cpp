@@ -38,6 +38,32 @@ bool is_target(const std::vector<std::string>& targets, const Kind& kind) {
   });
 }
 
+std::vector<std::string> names_of(const Kind& kind) {
+  if (!is_of_probes(kind.source) && kind.source != trace::source_name(USC_SOURCE_LOGGED)) return {};
+  std::vector<std::string> names{kind.name};
+  // Functions of C++ have colons of their own.
+  const int colons = kind.source == trace::source_name(USC_SOURCE_USDT) ? 2 : 1;
+  std::size_t begin = 0;
+  for (int i = 0; i < colons; i++) {
+    const std::size_t colon = kind.name.find(':', begin);
+    if (colon == std::string::npos || colon + 1 == kind.name.size()) break;
+    begin = colon + 1;
+    names.push_back(kind.name.substr(begin));
+  }
+  return names;
+}
+
+namespace {
+
+bool is_named(const std::vector<std::string>& globs, const Kind& kind) {
+  const std::vector<std::string> names = names_of(kind);
+  return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
+    return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return glob_matches(glob, name); });
+  });
+}
+
+}  // namespace
+
 Result<PathMatches> match_paths(const store::Database& database, const std::vector<std::string>& globs) {
   PathMatches matches;
   if (globs.empty()) return matches;
@@ -142,11 +168,11 @@ void Condition::add_tasks(const EventFilter& filter, const Catalog& catalog) {
 }
 
 void Condition::add_calls(const EventFilter& filter, const Catalog& catalog) {
-  if (!filter.calls && filter.targets.empty()) return;
+  if (!filter.calls && filter.targets.empty() && filter.kinds.empty()) return;
   std::vector<KindRowId> kinds;
   for (const Kind& kind : catalog.kinds) {
     const bool named = filter.calls && !is_of_probes(kind.source) && contains(*filter.calls, kind.name);
-    if (named || is_target(filter.targets, kind)) kinds.push_back(kind.id);
+    if (named || is_target(filter.targets, kind) || is_named(filter.kinds, kind)) kinds.push_back(kind.id);
   }
   add_any_of("e.kind_id", kinds, "event_kind_a0");
 }

@@ -19,6 +19,7 @@ struct EventFilter {
   std::vector<std::string> processes{};             // GLOB on any name of the image
   std::optional<std::vector<std::string>> calls{};  // names of calls and signals; an empty list matches nothing
   std::vector<std::string> targets{};               // with `calls`, also these: a class, or class:GLOB of names in it
+  std::vector<std::string> kinds{};                 // likewise: GLOBs on any name of what is no call
   bool failed = false;                              // only events whose result is an error number
   std::vector<std::int64_t> errors{};               // errno, positive
   std::optional<std::int64_t> slower_ns{};          // least duration; calls that never returned have none
@@ -33,5 +34,9 @@ struct EventFilter {
 
 // Whether a kind is one of a filter's targets.
 [[nodiscard]] bool is_target(const std::vector<std::string>& targets, const Kind& kind);
+
+// The names by which a kind that is no call can be meant: its name, and that without its system, file or provider
+// ("sched:sched_switch", "sched_switch"). Of calls and signals: none.
+[[nodiscard]] std::vector<std::string> names_of(const Kind& kind);
 
 }  // namespace uscope::analyzer

@@ -126,10 +126,10 @@ Result<std::vector<std::string>> why_none_match(const store::Database& database,
     if (!reason->empty()) reasons.push_back(std::move(*reason));
     return {};
   };
-  const bool names_calls = filter.calls && !filter.calls->empty();
+  const bool names_calls = (filter.calls && !filter.calls->empty()) || !filter.kinds.empty();
   if (!filter.targets.empty() && !names_calls)
     if (auto done = keep(missing_targets(catalog, filter.targets)); !done) return done.error();
-  if (filter.calls && filter.targets.empty())
+  if (filter.calls && filter.targets.empty() && filter.kinds.empty())
     if (auto done = keep(missing_calls(database, catalog, *filter.calls)); !done) return done.error();
   if (!filter.paths.empty())
     if (auto done = keep(missing_paths(database, filter.paths)); !done) return done.error();

@@ -94,6 +94,7 @@ Result<void> set_probes(const RecordVerbOptions& options, tracer::RecordOptions&
   nlohmann::json texts = nlohmann::json::array();
   for (const std::string& text : options.targets) texts.push_back(trace_text(text));
   out.meta.emplace_back("targets", texts.dump());
+  if (!resolved->not_kept.empty()) resolved->left_out.push_back(std::move(resolved->not_kept));
   if (!options.quiet)
     for (const std::string& line : resolved->left_out)
       std::fprintf(stderr, "uscope: %s\n", escape_terminal(line).c_str());

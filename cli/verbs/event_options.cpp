@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/verbs/event_options.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <sstream>
+#include <utility>
 
 #include "analyzer/read/no_match.h"
 #include "cli/render/units.h"
 #include "cli/render/wall_time.h"
 #include "cli/verbs/shared_options.h"
+#include "support/glob.h"
+#include "support/nearest.h"
 #include "support/text.h"
 #include "syscalls/call_set.h"
 #include "syscalls/errno_names.h"
@@ -34,7 +38,13 @@ bool is_target(std::string_view item) {
   return analyzer::is_of_probes(name) || name == trace::source_name(USC_SOURCE_LOGGED);
 }
 
-// What -e means: the names of system calls, both kinds of each signal that is named, and targets.
+// Whether an item may be the name of a kind that is no call, since it is none of what stands for calls.
+bool may_be_kind(const std::string& item) {
+  return !item.empty() && item.front() != '%' && !syscalls::parse_call_set(item);
+}
+
+// What -e means: the names of system calls, both kinds of each signal that is named, targets, and what the trace may
+// have beside them. Where some are left out, only calls are meant.
 Result<void> parse_kinds(const std::string& set, analyzer::EventFilter& filter) {
   std::vector<std::string> kinds;
   std::string calls;
@@ -44,11 +54,15 @@ Result<void> parse_kinds(const std::string& set, analyzer::EventFilter& filter) 
       filter.targets.push_back(item);
       continue;
     }
+    if (set.find('!') == std::string::npos && syscalls::kinds_of_signal(item).empty() && may_be_kind(item)) {
+      filter.kinds.push_back(item);
+      continue;
+    }
     const std::vector<std::string> of_signal = syscalls::kinds_of_signal(item);
     kinds.insert(kinds.end(), of_signal.begin(), of_signal.end());
     if (of_signal.empty() || item == syscalls::kAllSignals) calls += (calls.empty() ? "" : ",") + item;
   }
-  const bool others = !kinds.empty() || !filter.targets.empty();
+  const bool others = !kinds.empty() || !filter.targets.empty() || !filter.kinds.empty();
   if (others && calls.find('!') != std::string::npos)
     return Error{"-e " + set + " leaves out calls and names what is no call",
                  "name what is wanted: -e read,write,SIGTERM"};
@@ -58,6 +72,24 @@ Result<void> parse_kinds(const std::string& set, analyzer::EventFilter& filter) 
     kinds.insert(kinds.end(), names->begin(), names->end());
   }
   filter.calls = std::move(kinds);
+  return {};
+}
+
+// Errors: a name that is neither a call's nor that of anything in the trace.
+Result<void> check_kinds(const analyzer::EventFilter& filter, const analyzer::Catalog& catalog) {
+  if (filter.kinds.empty()) return {};
+  std::vector<std::string> known;
+  for (const analyzer::Kind& kind : catalog.kinds)
+    for (std::string& name : analyzer::names_of(kind)) known.push_back(std::move(name));
+  for (const std::string& glob : filter.kinds) {
+    if (std::any_of(known.begin(), known.end(), [&](const std::string& name) { return glob_matches(glob, name); }))
+      continue;
+    Error none = syscalls::parse_call_set(glob).error();
+    if (known.empty()) return none;
+    none.what += ", and the trace has no such event";
+    if (const std::string meant = did_you_mean(glob, known); !meant.empty()) none.remedy = meant;
+    return none;
+  }
   return {};
 }
 
@@ -89,7 +121,8 @@ void add_event_options(Verb& verb, EventOptions& options) {
   add_calls(
       verb, options.calls,
       "only these calls: names, %file %process %network %desc %memory %signal %ipc %wait %sync, all, ! to exclude; "
-      "these signals: SIGTERM, or signal for all; and what is no call: sample, offcpu, ufunction:libc*:read*");
+      "these signals: SIGTERM, or signal for all; and what is no call: sample, offcpu, ufunction:libc*:read*, or by "
+      "the name alone: 'vfs_*'");
   verb.add_flag("--failed", filter.failed, "only calls that failed");
   verb.add_option("--errno", options.errors, "only calls that failed with this error")->type_name("NAME");
   verb.add_option("--slow", options.slower, "only calls that took at least this long: 10ms")->type_name("T");
@@ -129,8 +162,9 @@ Result<analyzer::EventFilter> event_filter(const EventOptions& options) {
   return filter;
 }
 
-Result<void> complete_times(const EventOptions& options, const analyzer::Catalog& catalog,
-                            analyzer::EventFilter& filter) {
+Result<void> complete_filter(const EventOptions& options, const analyzer::Catalog& catalog,
+                             analyzer::EventFilter& filter) {
+  if (auto done = check_kinds(filter, catalog); !done) return done;
   if (auto done = set_moment(options.since, catalog, filter.since_ns); !done) return done;
   if (auto done = set_moment(options.until, catalog, filter.until_ns); !done) return done;
   if (filter.since_ns && filter.until_ns && *filter.since_ns > *filter.until_ns)

@@ -26,10 +26,10 @@ void add_event_options(Verb& verb, EventOptions& options);
 // The filter that the options mean. Errors: values that mean nothing.
 [[nodiscard]] Result<analyzer::EventFilter> event_filter(const EventOptions& options);
 
-// The same, with --since and --until, which may be times by the clock: these need the trace. Errors: the
-// first is after the second.
-[[nodiscard]] Result<void> complete_times(const EventOptions& options, const analyzer::Catalog& catalog,
-                                          analyzer::EventFilter& filter);
+// The same, with what needs the trace: --since and --until, which may be times by the clock, and names of what is no
+// call. Errors: the first is after the second; a name that is neither a call's nor in the trace.
+[[nodiscard]] Result<void> complete_filter(const EventOptions& options, const analyzer::Catalog& catalog,
+                                           analyzer::EventFilter& filter);
 
 // Says on stderr that no event of `file` matches, and what the trace has in place of what the filter names.
 Result<void> say_none_match(const std::string& file, const store::Database& database, const analyzer::Catalog& catalog,

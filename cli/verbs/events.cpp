@@ -142,7 +142,7 @@ Result<int> run_events(const EventsOptions& options) {
     if (!reader) return reader.error();
     stacks = std::move(*reader);
   }
-  if (auto done = complete_times(options.events, *catalog, *filter); !done) return done.error();
+  if (auto done = complete_filter(options.events, *catalog, *filter); !done) return done.error();
   Output out(stdout);
   EventPrinter printer(options, *catalog, std::move(stacks), out);
   if (auto done = print_events(options, *database, *catalog, *filter, printer); !done) return done.error();

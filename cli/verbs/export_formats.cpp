@@ -113,7 +113,7 @@ Result<void> write_format(const ExportOptions& options, const store::Database& d
   if (!catalog) return catalog.error();
   auto filter = event_filter(options.events);
   if (!filter) return filter.error();
-  if (auto done = complete_times(options.events, *catalog, *filter); !done) return done;
+  if (auto done = complete_filter(options.events, *catalog, *filter); !done) return done;
   warn_of_unknown_processes(filter->processes, *catalog);
   Output out(stream);
   Output about(metadata ? metadata : stream);

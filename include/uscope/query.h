@@ -79,6 +79,9 @@ enum usc_query_field {
 	USC_QUERY_FIELD_COUNT
 };
 
+#define USC_QUERY_OF_ARGS                                                                                              \
+	(1u << USC_QUERY_ARG0 | 1u << USC_QUERY_ARG1 | 1u << USC_QUERY_ARG2 | 1u << USC_QUERY_ARG3 |                   \
+	 1u << USC_QUERY_ARG4 | 1u << USC_QUERY_ARG5)
 /* The fields that nobody knows before a call has ended. */
 #define USC_QUERY_OF_ENDS (1u << USC_QUERY_HOW | 1u << USC_QUERY_TOOK | 1u << USC_QUERY_RESULT | 1u << USC_QUERY_ERROR)
 
@@ -265,6 +268,15 @@ USC_INLINE int usc_query_is_of_beginnings(const volatile struct usc_query *query
 /* The fields that all moments of one probe have alike: what is told of its function's return is none. */
 #define USC_QUERY_OF_PROBES (1u << USC_QUERY_SOURCE | 1u << USC_QUERY_KIND | 1u << USC_QUERY_ABI | 1u << USC_QUERY_HOW)
 
+/* The fields of a hit that its probe, its thread, its times and its result do not say. */
+#define USC_QUERY_OF_WHOLE_HITS (1u << USC_QUERY_STACK | USC_QUERY_OF_ARGS)
+
+/* Is no more to be kept of a function that is entered than which probe has met it, when, and in which image? */
+USC_INLINE int usc_query_is_of_brief_hits(const volatile struct usc_query *query)
+{
+	return query->length && !(query->reads & USC_QUERY_OF_WHOLE_HITS);
+}
+
 /* Is it enough to know how many moments there were of each probe? It is where nothing is summed of them, and nothing is
  * read in which two of one probe may differ. */
 USC_INLINE int usc_query_counts_moments(const struct usc_query *query)
@@ -272,7 +284,6 @@ USC_INLINE int usc_query_counts_moments(const struct usc_query *query)
 	return query->length && !query->measures && !(query->reads & ~USC_QUERY_OF_PROBES);
 }
 
-#define USC_QUERY_OF_ARGUMENTS (0x3fu << USC_QUERY_ARG0)
 /* Fields of a call that its number and its ABI tell. */
 #define USC_QUERY_OF_NUMBERS (1u << USC_QUERY_SOURCE | 1u << USC_QUERY_KIND | 1u << USC_QUERY_ABI)
 
@@ -285,7 +296,7 @@ USC_INLINE int usc_query_counts_calls(const struct usc_query *query)
 	__u32 at;
 
 	if (!usc_query_is_of_beginnings(query) || query->measures ||
-	    query->reads & ~(USC_QUERY_OF_NUMBERS | USC_QUERY_OF_ARGUMENTS))
+	    query->reads & ~(USC_QUERY_OF_NUMBERS | USC_QUERY_OF_ARGS))
 		return 0;
 	for (at = 0; at < query->length && at < USC_QUERY_MOST; at++) {
 		const struct usc_query_insn *insn = &query->insn[at];

@@ -116,7 +116,7 @@ Result<void> append_event(IntervalTrace& to, const trace::Event& event) {
     hit.stack = event.stack;
     hit.image = event.image;
     hit.kind = event.kind;
-    const bool lasts = event.how == USC_HOW_OPEN || event.how == USC_HOW_RETURNED;
+    const bool lasts = event.how == USC_HOW_OPEN || event.how == USC_HOW_RETURNED || event.how == USC_HOW_LEFT;
     hit.how = lasts ? event.how : std::uint8_t{USC_HOW_HIT};
     hit.source = event.source;
     hit.flags = event.flags & (USC_EVENT_NO_RESULT | USC_EVENT_ATTACHED);

@@ -67,6 +67,16 @@ std::string unknown_name(std::string_view message, std::string_view before) {
   return lower_case(name);
 }
 
+constexpr const char* kArguments =
+    "an event holds the first six arguments of a probe, as `uscope list` shows them: a0 to a5; others are not kept";
+
+// "a6", "a12": what would be the column of an argument behind the sixth.
+bool is_later_argument(std::string_view name) {
+  if (name.size() < 2 || name.size() > 3 || name[0] != 'a') return false;
+  name.remove_prefix(1);
+  return std::all_of(name.begin(), name.end(), [](char digit) { return digit >= '0' && digit <= '9'; });
+}
+
 std::string remedy_for(const std::string& message, const std::vector<std::string>& functions) {
   constexpr std::string_view kColumn = "no such column: ";
   constexpr std::string_view kFunction = "no such function: ";
@@ -74,10 +84,12 @@ std::string remedy_for(const std::string& message, const std::vector<std::string
   if (message.starts_with(kColumn)) {
     std::vector<std::string> names;
     for (const Column& column : all_columns()) names.emplace_back(column.name);
-    const std::string offered = did_you_mean(unknown_name(message, kColumn), names);
+    const std::string unknown = unknown_name(message, kColumn);
+    if (is_later_argument(unknown)) return kArguments;
+    const std::string offered = did_you_mean(unknown, names);
     std::string all;
     for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-    return offered.empty() ? "the columns are " + all : offered;
+    return offered.empty() ? fmt::format("{}; the columns are {}", kArguments, all) : offered;
   }
   if (message.starts_with(kFunction)) return did_you_mean(unknown_name(message, kFunction), functions);
   if (message.starts_with(kTable))

@@ -54,4 +54,10 @@ inline usc_query question_of(int keys, int measures, std::initializer_list<usc_q
   return query;
 }
 
+// Counts events by kind and by how they ended.
+inline usc_query by_kind_and_how() {
+  return question_of(
+      2, 0, {field(0, USC_QUERY_KIND), give(USC_QUERY_KEY, 0, 0), field(1, USC_QUERY_HOW), give(USC_QUERY_KEY, 1, 1)});
+}
+
 }  // namespace uscope::test

@@ -13,7 +13,7 @@ strip -o "$work/uscope" "$build/uscope"
 status=0
 set -- --env BACKEND=bpf
 [ -z "$module" ] || set -- --env BACKEND=kmod --with "$module:/root/uscope.ko"
-"$here/run.sh" --kernel "$kernel" --time 1000 "$@" --with "$work/uscope:/usr/bin/uscope" --with "$build/tests/fixtures/fixture_kernel_work:/root/kernel_work" \
+"$here/run.sh" --kernel "$kernel" --time 1000 "$@" --with-module binfmt_misc --with "$work/uscope:/usr/bin/uscope" --with "$build/tests/fixtures/fixture_kernel_work:/root/kernel_work" \
 	--with "$here/functions-guest:/usr/bin/functions-guest" --results "$work/results" -- /usr/bin/functions-guest || status=$?
 if [ "$status" -ne 0 ]; then
 	echo "functions: the guest's run ended with $status" >&2

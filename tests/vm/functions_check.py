@@ -104,6 +104,21 @@ class Functions(unittest.TestCase):
         kernel = self.database("results")
         self.assertIn(("ramfs",), kernel.execute("SELECT value FROM string").fetchall())
 
+    def test_functions_of_a_module_have_the_types_of_its_own(self):
+        arguments = r"struct file \*file, const char \*buf(?:fer)?, size_t count, loff_t \*ppos"
+        for name in ("bm_register_write", "bm_status_write"):
+            self.assertRegex(text("list-module.out"), rf"(?m)^kfunction:{name}  {arguments}$")
+        self.assertEqual(set(text("module.formats").split()), {"one", "second", "register", "status"})
+        database, counts = self.assert_counts_equal("module")
+        self.assertEqual(counts, {"bm_register_write": 2, "bm_status_write": 2})
+        written = [":one:M::ONE::/bin/true:\n", ":second:M::SECOND::/bin/true:\n", "0\n", "1\n"]
+        rows = database.execute("SELECT v.name, v.type, v.value, v.text FROM v_argument v JOIN v_event e ON e.id = v.event_id ORDER BY e.ts_ns, arg").fetchall()
+        self.assertEqual([name for name, *_ in rows], ["file", rows[1][0], "count", "ppos"] * 4)
+        self.assertEqual([kind for _, kind, *_ in rows], ["struct file *", "const char *", "size_t", "loff_t *"] * 4)
+        self.assertEqual([value for name, _, value, _ in rows if name == "count"], [len(line) for line in written])
+        for line, (_, _, _, found) in zip(written, rows[1::4]):
+            self.assertTrue(found.startswith(line), found)
+
     def test_stacks_are_whole(self):
         database = self.database("work")
         self.assertEqual(database.execute("SELECT DISTINCT ended FROM v_event WHERE \"trigger\" IN ('small', 'large', 'stores', 'naps', 'touches')").fetchall(), [("root",)])

@@ -2,6 +2,7 @@
 """Debian's kernels of several suites, fetched with apt from the archive that this machine's own apt uses."""
 
 import fcntl
+import lzma
 import os
 import re
 import shlex
@@ -12,6 +13,9 @@ import tempfile
 from pathlib import Path
 
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+# Of the kernel's own modules, those that tests load: without dependencies.
+MODULES = ("binfmt_misc",)
+
 # Kernel series by the Debian suite whose linux-image-amd64 brings it; "sid" is whatever is newest there.
 SUITES = {"6.1": "bookworm", "6.12": "trixie", "sid": "sid"}
 
@@ -91,6 +95,13 @@ def image_package(options: list) -> str:
     return package
 
 
+def keep_module(tree: Path, folder: Path, name: str) -> None:
+    """A module of the package, unpacked. Where the package has none, the file is empty."""
+    found = [path for path in tree.rglob(f"{name}.ko*") if path.suffix in (".ko", ".xz")]
+    content = found[0].read_bytes() if found else b""
+    (folder / f"{name}.ko").write_bytes(lzma.decompress(content) if found and found[0].suffix == ".xz" else content)
+
+
 def fetch_kernel(series: str, cache: Path, folder: Path) -> None:
     if series not in SUITES:
         raise VmError(f"kernel {series} is not known; known are {', '.join(SUITES)}, or give the path of a vmlinuz")
@@ -104,11 +115,13 @@ def fetch_kernel(series: str, cache: Path, folder: Path) -> None:
         images = list(Path(work).glob("tree/boot/vmlinuz-*")) or list(Path(work).glob("tree/usr/lib/modules/*/vmlinuz"))
         if not images:
             raise VmError(f"{deb.name} holds no vmlinuz")
-        # The modules and the packed file are some 400 MB that nothing here needs.
+        # The other modules and the packed file are some 400 MB that nothing here needs.
         ready = Path(work) / "ready"
         ready.mkdir()
         shutil.copy2(images[0], ready / "vmlinuz")
         (ready / "package").write_text(f"{deb.name}\n")
+        for name in MODULES:
+            keep_module(Path(work) / "tree", ready, name)
         shutil.rmtree(folder, ignore_errors=True)
         os.rename(ready, folder)
 
@@ -123,7 +136,15 @@ def kernel_image(kernel: str, refresh: bool) -> Path:
     folder = cache / f"kernel-{kernel}"
     with open(cache / f"kernel-{kernel}.lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # two tests may need it at once
-        if refresh or not (folder / "vmlinuz").is_file():
+        if refresh or not all((folder / name).is_file() for name in ("vmlinuz", *(f"{module}.ko" for module in MODULES))):
             print(f"uscope-vm: fetching Debian's kernel {kernel} into {folder}", file=sys.stderr)
             fetch_kernel(kernel, cache, folder)
     return folder / "vmlinuz"
+
+
+def kernel_module(kernel: str, name: str) -> Path:
+    """One of MODULES of a kernel of SUITES."""
+    path = kernel_image(kernel, False).parent / f"{name}.ko"
+    if not path.is_file() or not path.stat().st_size:
+        raise VmError(f"kernel {kernel} has no module {name} here")
+    return path

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from guest import EXIT_HARNESS, EXIT_KERNEL, EXIT_TIME, judge, qemu_command, run_guest, take_results
 from guest_tree import make_initramfs
-from kernels import SUITES, VmError, kernel_image
+from kernels import MODULES, SUITES, VmError, kernel_image, kernel_module
 
 RESULTS = "/results"
 
@@ -32,6 +32,8 @@ def parse(arguments: list):
     parser.add_argument("--kernel", default="6.1", help=f"{', '.join(SUITES)} (Debian's), or the path of a vmlinuz [6.1]")
     parser.add_argument("--with", dest="with_", metavar="PATH[:TARGET]", action="append", default=[],
                         help="a program, file or folder the guest needs, with its libraries; repeatable")
+    parser.add_argument("--with-module", metavar="NAME", choices=MODULES, action="append", default=[],
+                        help="a module of the kernel's own, as /root/NAME.ko; repeatable")
     parser.add_argument("--env", metavar="NAME=VALUE", action="append", default=[], help="for the command; repeatable")
     parser.add_argument("--cwd", default="/root", help="the command's working folder in the guest [/root]")
     parser.add_argument("--results", metavar="FOLDER", help=f"where the files of the guest's {RESULTS} go")
@@ -62,6 +64,7 @@ def main(arguments: list) -> int:
         work = Path(name)
         try:
             kernel = kernel_image(options.kernel, options.refresh)
+            options.with_ += [f"{kernel_module(options.kernel, name)}:/root/{name}.ko" for name in options.with_module]
             initramfs = make_initramfs(work, options)
             ended = run_guest(qemu_command(kernel, initramfs, work, options), work, options)
             status = judge(work, ended, options)

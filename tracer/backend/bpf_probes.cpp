@@ -102,12 +102,16 @@ Result<void> BpfProbes::prepare(uscope_bpf& skeleton, const ProbePlan& plan, con
   const bool has_tracepoints = std::any_of(plan_.begin(), plan_.end(), is_tracepoint);
   const bool has_places = std::any_of(plan_.begin(), plan_.end(), is_in_file);
   const auto& progs = skeleton.progs;
-  for (bpf_program* program : {progs.on_tracepoint, progs.on_user_probe}) bpf_program__set_autoattach(program, false);
+  has_returns_ = std::any_of(plan_.begin(), plan_.end(), lasts);
+  in_files_ =
+      has_returns_ && usc_query_is_of_brief_hits(&query) != 0 ? progs.on_user_probe_briefly : progs.on_user_probe;
+  for (bpf_program* program : {progs.on_tracepoint, progs.on_user_probe, progs.on_user_probe_briefly})
+    bpf_program__set_autoattach(program, false);
   bpf_program__set_autoload(progs.on_tracepoint, has_tracepoints);
-  bpf_program__set_autoload(progs.on_user_probe, has_places);
+  for (bpf_program* program : {progs.on_user_probe, progs.on_user_probe_briefly})
+    bpf_program__set_autoload(program, has_places && program == in_files_);
   bpf_map__set_max_entries(skeleton.maps.probes, static_cast<__u32>(std::max<std::size_t>(probes_.size(), 1)));
   if (auto prepared = kernel_functions_.prepare(skeleton, plan_); !prepared) return prepared;
-  has_returns_ = std::any_of(plan_.begin(), plan_.end(), lasts);
   const_cast<bool&>(skeleton.rodata->has_returns) = has_returns_;
   bpf_program__set_autoattach(progs.list_open_functions, false);
   bpf_program__set_autoload(progs.list_open_functions, has_returns_);
@@ -115,8 +119,7 @@ Result<void> BpfProbes::prepare(uscope_bpf& skeleton, const ProbePlan& plan, con
   if (!has_places) return {};
   const_cast<bool&>(skeleton.rodata->keeps_processor) = is_at_least(this_host().release, 6, 15);
   has_multi_ = !plan.attach_singly && kernel_has_uprobe_multi();
-  if (has_multi_)
-    bpf_program__set_expected_attach_type(progs.on_user_probe, static_cast<bpf_attach_type>(kAttachUprobeMulti));
+  if (has_multi_) bpf_program__set_expected_attach_type(in_files_, static_cast<bpf_attach_type>(kAttachUprobeMulti));
   return {};
 }
 
@@ -176,7 +179,7 @@ Error BpfProbes::not_attached(int number, const std::string& path, const UprobeP
 
 // All places, or none. If one of them cannot be probed, halves are tried until it is found which.
 Result<void> BpfProbes::attach_places(const std::string& path, const UprobePlaces& places) {
-  UniqueFd link = attach_uprobe_multi(bpf_program__fd(skeleton_->progs.on_user_probe), path, places);
+  UniqueFd link = attach_uprobe_multi(bpf_program__fd(in_files_), path, places);
   const int number = errno;
   if (link) {
     multi_links_.push_back(std::move(link));
@@ -192,8 +195,7 @@ Result<void> BpfProbes::attach_places(const std::string& path, const UprobePlace
 Result<void> BpfProbes::attach_singly(const std::string& path, const UprobePlaces& places) {
   for (std::size_t i = 0; i < places.size(); i++) {
     LIBBPF_OPTS(bpf_uprobe_opts, options, .ref_ctr_offset = places.semaphores[i], .bpf_cookie = places.cookies[i]);
-    LinkHandle link(
-        bpf_program__attach_uprobe_opts(skeleton_->progs.on_user_probe, -1, path.c_str(), places.offsets[i], &options));
+    LinkHandle link(bpf_program__attach_uprobe_opts(in_files_, -1, path.c_str(), places.offsets[i], &options));
     if (!link) return not_attached(errno, path, places.part(i, 1));
     links_.push_back(std::move(link));
   }
@@ -207,9 +209,9 @@ void BpfProbes::detach() {
   links_.clear();
 }
 
-std::array<const bpf_program*, 4> BpfProbes::programs(const uscope_bpf& skeleton) {
-  return {skeleton.progs.on_tracepoint, skeleton.progs.on_user_probe, skeleton.progs.on_kernel_function,
-          skeleton.progs.on_kernel_function_with_return};
+std::array<const bpf_program*, 5> BpfProbes::programs(const uscope_bpf& skeleton) {
+  return {skeleton.progs.on_tracepoint, skeleton.progs.on_user_probe, skeleton.progs.on_user_probe_briefly,
+          skeleton.progs.on_kernel_function, skeleton.progs.on_kernel_function_with_return};
 }
 
 std::uint64_t BpfProbes::missed() const {

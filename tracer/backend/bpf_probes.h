@@ -43,7 +43,7 @@ class BpfProbes {
   // Hits for which the kernel did not run the program, whoever they were of.
   [[nodiscard]] std::uint64_t missed() const;
   // The programs whose misses these are.
-  [[nodiscard]] static std::array<const bpf_program*, 4> programs(const uscope_bpf& skeleton);
+  [[nodiscard]] static std::array<const bpf_program*, 5> programs(const uscope_bpf& skeleton);
 
  private:
   void prepare_counts(const usc_query& query, std::uint32_t cpus);
@@ -56,6 +56,7 @@ class BpfProbes {
   uscope_bpf* skeleton_ = nullptr;
   bool has_multi_ = false;
   bool has_returns_ = false;
+  bpf_program* in_files_ = nullptr;  // what runs at probes in files
   std::vector<Probe> plan_;
   std::vector<usc_probe> probes_;      // in the same order; a place in it is a cookie
   std::vector<CountedProbe> counted_;  // likewise; empty: hits are not only counted

@@ -26,8 +26,7 @@ void BpfSums::prepare(uscope_bpf& skeleton, const usc_query& question, std::uint
   const_cast<bool&>(skeleton.rodata->calls_counted) = counts_calls_;
   question_ = question;
   if (counts_calls_) bpf_map__set_max_entries(skeleton.maps.call_counts, cpus * 2 * kNumbers);
-  for (bpf_map* map : {skeleton.maps.query_rows, skeleton.maps.query_steps, skeleton.maps.call_counts})
-    bpf_map__set_map_flags(map, BPF_F_MMAPABLE);
+  bpf_map__set_map_flags(skeleton.maps.query_rows, BPF_F_MMAPABLE);
   if (!has_question_) bpf_map__set_max_entries(skeleton.maps.query_rows, 1);
   if (steps_word_ != 0) bpf_map__set_max_entries(skeleton.maps.query_steps, cpus * 2 * USC_QUERY_STEP_ROWS);
 }

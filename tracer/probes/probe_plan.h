@@ -36,7 +36,8 @@ struct Probe {
   std::uint32_t kind = 0;                // number in its source, from 1
   std::string name;                      // of the kind: "libssl.so.3:SSL_read", "sched:sched_switch"
   std::vector<ProbeArgument> arguments;  // at most six
-  std::string path;                      // ufunction, usdt: the file
+  std::string not_kept;  // what else is known where it is hit, and why no event has that; empty: nothing
+  std::string path;      // ufunction, usdt: the file
   // ufunction, usdt: file offsets (a USDT probe may have several); kfunction: the one address in the kernel
   std::vector<std::uint64_t> places;
   std::uint64_t semaphore = 0;  // usdt: file offset of its semaphore; 0: none

@@ -262,6 +262,7 @@ class KernelTypes::Functions {
   };
   [[nodiscard]] std::string type_text(unsigned id) const;
   [[nodiscard]] Plain plain(unsigned id) const;
+  [[nodiscard]] std::string name_of(const btf_param& parameter, std::size_t number) const;
 
   std::unique_ptr<btf, Deleter> types_;
   std::unordered_map<std::string_view, unsigned> functions_;  // ids by name
@@ -340,6 +341,11 @@ KernelTypes::Functions::Plain KernelTypes::Functions::plain(unsigned id) const {
   return {};
 }
 
+std::string KernelTypes::Functions::name_of(const btf_param& parameter, std::size_t number) const {
+  const char* name = btf__name_by_offset(types_.get(), parameter.name_off);
+  return name != nullptr && *name != '\0' ? name : "arg" + std::to_string(number);
+}
+
 std::optional<KernelPrototype> KernelTypes::Functions::prototype(const std::string& function) const {
   const auto found = functions_.find(function);
   if (found == functions_.end()) return std::nullopt;
@@ -351,14 +357,15 @@ std::optional<KernelPrototype> KernelTypes::Functions::prototype(const std::stri
     const Plain type = plain(parameters[i].type);
     if (type.bytes == 0) break;  // "..." too
     ProbeArgument& argument = out.arguments.emplace_back();
-    const char* name = btf__name_by_offset(types_.get(), parameters[i].name_off);
-    argument.name = name != nullptr && *name != '\0' ? name : "arg" + std::to_string(i);
+    argument.name = name_of(parameters[i], i);
     argument.type = type_text(parameters[i].type);
     argument.reg = kRegisters[i];
     argument.bytes = type.bytes;
     argument.is_signed = type.is_signed;
     argument.is_string = argument.type == "const char *";
   }
+  for (std::size_t i = kMostArguments; i < btf_vlen(prototype); i++)
+    if (parameters[i].type != 0) out.too_many.push_back(name_of(parameters[i], i));
   const Plain result = plain(prototype->type);
   out.result_type = type_text(prototype->type);
   out.result_bytes = result.bytes;

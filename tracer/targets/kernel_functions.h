@@ -46,6 +46,7 @@ struct KernelFunction {
 // What C declares of a function.
 struct KernelPrototype {
   std::vector<ProbeArgument> arguments;  // the first six, up to one that is passed in no register of its own
+  std::vector<std::string> too_many;     // names of those behind the first six
   std::string result_type;
   std::uint8_t result_bytes = 0;  // 0: it has no result, or one that is in no register
   bool result_is_signed = false;

@@ -69,6 +69,16 @@ Error cannot_be_traced(const Target& target, const std::vector<TargetMatch>& mat
           fmt::format("`uscope list {}` shows why", shell_quoted(target.text))};
 }
 
+std::string sentence_of_not_kept(const std::vector<Probe>& probes) {
+  const auto lacks = [](const Probe& probe) { return !probe.not_kept.empty(); };
+  const auto first = std::find_if(probes.begin(), probes.end(), lacks);
+  if (first == probes.end()) return "";
+  const auto others = static_cast<std::size_t>(std::count_if(first + 1, probes.end(), lacks));
+  const std::string sentence = fmt::format("of {}, {}", first->name, first->not_kept);
+  if (others == 0) return sentence;
+  return fmt::format("{}; likewise of {} (`uscope list` names them)", sentence, plural(others, "other"));
+}
+
 }  // namespace
 
 Result<ResolvedTargets> plan_of(std::span<const Target> targets, std::vector<TargetAnswer> answers, std::size_t most) {
@@ -104,6 +114,7 @@ Result<ResolvedTargets> plan_of(std::span<const Target> targets, std::vector<Tar
   }
   drop_second_names(out.plan.probes, out.left_out);
   settle(out.plan.probes);
+  out.not_kept = sentence_of_not_kept(out.plan.probes);
   if (out.plan.probes.size() > most)
     return Error{fmt::format("{}: that is {}, and without --all-matches uscope attaches at most {}", together,
                              plural(out.plan.probes.size(), "probe"), group_digits(most)),

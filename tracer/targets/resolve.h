@@ -19,6 +19,7 @@ constexpr std::size_t kMostProbes = 1000;
 struct ResolvedTargets {
   ProbePlan plan;
   std::vector<std::string> left_out;  // a sentence for each target of which some matches cannot be traced
+  std::string not_kept;               // a sentence where events lack something that is known at their probes
 };
 
 // An error where a target means nothing, or nothing that can be traced, or all of them more than `most` probes.

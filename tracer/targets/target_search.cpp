@@ -119,6 +119,7 @@ TargetAnswer find_tracepoints(const Target& target, const Host& host) {
     auto probe = read_tracepoint(*folder, name);
     if (probe) {
       match.probe = std::move(*probe);
+      match.note = match.probe.not_kept;
     } else {
       match.probe.source = USC_SOURCE_TRACEPOINT;
       match.why_not = probe.error().what;
@@ -151,6 +152,7 @@ void take_prototype(std::optional<KernelPrototype> prototype, const KernelFuncti
     return;
   }
   probe.arguments = std::move(prototype->arguments);
+  match.note = probe.not_kept = what_is_not_kept(prototype->too_many, {});
   if (!probe.with_return) return;
   probe.result_type = prototype->result_type;
   probe.result_bytes = prototype->result_bytes;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/targets/tracepoints.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -11,10 +13,10 @@
 #include <tuple>
 #include <utility>
 
+#include "uscope/probes.h"
+
 namespace uscope::tracer {
 namespace {
-
-constexpr std::size_t kMostArguments = 6;
 
 std::string_view trimmed(std::string_view text) {
   while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
@@ -32,7 +34,29 @@ std::optional<std::int64_t> number_behind(std::string_view line, std::string_vie
   return number;
 }
 
-std::optional<ProbeArgument> parse_field(std::string_view line) {
+struct Field {
+  ProbeArgument argument;
+  bool is_readable = false;
+};
+
+// How it is read. False: it is neither a number nor a text.
+bool find_value(ProbeArgument& argument, bool is_list, std::int64_t size) {
+  if (argument.type == "__data_loc char[]" || argument.type == "__rel_loc char[]") {
+    argument.is_string = true;
+    argument.bytes = 4;
+    return true;
+  }
+  if (is_list) {
+    argument.is_string = argument.type.starts_with("char[");
+    return argument.is_string;
+  }
+  if (size != 1 && size != 2 && size != 4 && size != 8) return false;
+  if (argument.type.starts_with("__data_loc") || argument.type.starts_with("__rel_loc")) return false;
+  argument.bytes = static_cast<std::uint8_t>(size);
+  return true;
+}
+
+std::optional<Field> parse_field(std::string_view line) {
   constexpr std::string_view kField = "field:";
   line = trimmed(line);
   if (!line.starts_with(kField)) return std::nullopt;
@@ -48,7 +72,8 @@ std::optional<ProbeArgument> parse_field(std::string_view line) {
   }
   const std::size_t blank = declared.find_last_of(" *");
   if (blank == std::string_view::npos || blank + 1 >= declared.size()) return std::nullopt;
-  ProbeArgument out;
+  Field field;
+  ProbeArgument& out = field.argument;
   out.name = std::string(declared.substr(blank + 1));
   out.type = std::string(trimmed(declared.substr(0, blank + 1))) + std::string(length);
   out.from = ProbeArgument::From::kRecord;
@@ -57,19 +82,8 @@ std::optional<ProbeArgument> parse_field(std::string_view line) {
   if (out.name.starts_with("common_") || !offset || !size) return std::nullopt;
   out.offset = *offset;
   out.is_signed = number_behind(line, "signed:").value_or(0) != 0;
-  if (out.type == "__data_loc char[]" || out.type == "__rel_loc char[]") {
-    out.is_string = true;
-    out.bytes = 4;
-    return out;
-  }
-  if (!length.empty()) {
-    out.is_string = out.type.starts_with("char[");
-    return out.is_string ? std::optional(out) : std::nullopt;
-  }
-  if (*size != 1 && *size != 2 && *size != 4 && *size != 8) return std::nullopt;
-  if (out.type.starts_with("__data_loc") || out.type.starts_with("__rel_loc")) return std::nullopt;
-  out.bytes = static_cast<std::uint8_t>(*size);
-  return out;
+  field.is_readable = find_value(out, !length.empty(), *size);
+  return field;
 }
 
 std::string text_of(const std::string& path) {
@@ -121,22 +135,43 @@ Result<Probe> read_tracepoint(const std::string& folder, const TracepointName& n
   const std::string id = text_of(path + "/id");
   if (std::from_chars(id.data(), id.data() + id.size(), probe.event_id).ec != std::errc())
     return Error{"cannot read " + path + "/id", "run as root"};
-  probe.arguments = parse_tracepoint_format(text_of(path + "/format"));
+  TracepointFields fields = parse_tracepoint_format(text_of(path + "/format"));
+  probe.arguments = std::move(fields.arguments);
+  probe.not_kept = what_is_not_kept(fields.too_many, fields.unreadable);
   // What calls are given lies in the program's memory; other pointers are the kernel's.
   if (name.system == "syscalls")
     for (ProbeArgument& argument : probe.arguments) argument.is_string |= argument.type == "const char *";
   return probe;
 }
 
-std::vector<ProbeArgument> parse_tracepoint_format(std::string_view format) {
-  std::vector<ProbeArgument> arguments;
-  while (!format.empty() && arguments.size() < kMostArguments) {
+TracepointFields parse_tracepoint_format(std::string_view format) {
+  TracepointFields fields;
+  while (!format.empty()) {
     const std::size_t end = format.find('\n');
-    if (auto argument = parse_field(format.substr(0, end))) arguments.push_back(std::move(*argument));
+    if (auto field = parse_field(format.substr(0, end))) {
+      if (!field->is_readable)
+        fields.unreadable.push_back(std::move(field->argument.name));
+      else if (fields.arguments.size() == USC_PROBE_ARGUMENTS)
+        fields.too_many.push_back(std::move(field->argument.name));
+      else
+        fields.arguments.push_back(std::move(field->argument));
+    }
     if (end == std::string_view::npos) break;
     format.remove_prefix(end + 1);
   }
-  return arguments;
+  return fields;
+}
+
+std::string what_is_not_kept(const std::vector<std::string>& too_many, const std::vector<std::string>& unreadable) {
+  const auto sentence = [](const std::vector<std::string>& names, const char* why) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+    return text.empty() ? text : fmt::format("{} {} not kept: {}", text, names.size() == 1 ? "is" : "are", why);
+  };
+  const std::string first = sentence(too_many, "an event holds six arguments");
+  const std::string second = sentence(
+      unreadable, unreadable.size() == 1 ? "it is neither a number nor a text" : "they are neither numbers nor texts");
+  return first + (first.empty() || second.empty() ? "" : "; ") + second;
 }
 
 }  // namespace uscope::tracer

@@ -27,9 +27,18 @@ struct TracepointName {
 // One of them, with its id and its arguments, without kind.
 [[nodiscard]] Result<Probe> read_tracepoint(const std::string& folder, const TracepointName& name);
 
-// The arguments that a tracepoint's `format` file describes: the first six fields that are numbers of at most 8 bytes
-// or texts (type "char[16]": the text lies at the offset; "__data_loc char[]": its place lies there), without those
-// that all tracepoints have (common_…).
-[[nodiscard]] std::vector<ProbeArgument> parse_tracepoint_format(std::string_view format);
+// The fields that a tracepoint's `format` file describes, without those that all tracepoints have (common_…). Arguments
+// are the first six that are numbers of at most 8 bytes or texts (type "char[16]": the text lies at the offset;
+// "__data_loc char[]": its place lies there).
+struct TracepointFields {
+  std::vector<ProbeArgument> arguments;
+  std::vector<std::string> too_many;    // names of those that could be a seventh argument
+  std::vector<std::string> unreadable;  // of those that are neither a number nor a text
+};
+[[nodiscard]] TracepointFields parse_tracepoint_format(std::string_view format);
+
+// "next_prio is not kept: an event holds six arguments"; empty: all are.
+[[nodiscard]] std::string what_is_not_kept(const std::vector<std::string>& too_many,
+                                           const std::vector<std::string>& unreadable);
 
 }  // namespace uscope::tracer

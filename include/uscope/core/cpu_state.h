@@ -28,14 +28,21 @@ struct hit_room {
 	__u32 pad;
 };
 
-/* A function that a thread is in, as it was at the entry. */
+/* A function that a thread is in. */
 struct open_function {
-	struct hit_room room;
 	__u64 sp; /* where its return address is; 0: not known */
-	__u32 serial;
+	__u64 entry_ns;
+	__u32 serial; /* at the entry; so is the next */
+	__u32 image;
 	__u32 number;	    /* of its probe */
 	__u32 on_alternate; /* the return address is on the stack for handlers of signals */
-	__u32 pad;
+};
+
+/* Room for a function that a thread is in: for its hit as it was at the entry, and for how it is paired, unless task_entry
+ * has that. */
+struct open_slot {
+	struct open_function function; /* first: BPF's verifier takes no place in what may not be there */
+	struct hit_room room;
 };
 
 #endif

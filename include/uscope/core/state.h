@@ -37,6 +37,7 @@
 #define OPEN_USER_FUNCTIONS 256
 #define OPEN_KERNEL_FUNCTIONS 64
 #define OPEN_FUNCTIONS (OPEN_USER_FUNCTIONS + OPEN_KERNEL_FUNCTIONS)
+#define NEAR_FUNCTIONS 3	    /* of each, whose pairing is kept in task_entry */
 #define OPEN_FUNCTIONS_IN_ALL 16384 /* of all threads, where their number must be known before */
 #define BLOCK_BYTES 512		    /* read of the stack at once, where it is not known how much is wanted */
 #define BLOCK_MOST_BYTES 2048	    /* and where it is */
@@ -106,8 +107,9 @@ struct task_entry {
 	/* Functions that it is in, of the program [0] and of the kernel [1]: core/probes/returns.h. */
 	__u32 functions; /* under which they are kept; 0: it has had none */
 	__u16 open_functions[2];
-	__u16 made[2]; /* how many there has been room for at once */
+	__u16 made[2]; /* up to which depth there is other room than this */
 	__u32 pad;
+	struct open_function near[2][NEAR_FUNCTIONS]; /* the outermost ones of each */
 };
 
 /* The addresses between which executable mappings lie, or once lay. `below` is ~start, so that zeroes are the empty

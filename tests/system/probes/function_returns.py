@@ -4,6 +4,7 @@
 behave as without probes. Needs root; Programs also sqlite3, redis, python3, gdb, rustc and java.
 usage: function_returns.py USCOPE FIXTURE_RETURNS Ways|Programs"""
 import collections
+import json
 import math
 import os
 import re
@@ -13,7 +14,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
-from backend import alike_on_all_kernels, SLOWNESS  # noqa: E402
+from backend import alike_on_all_kernels, KERNEL_ONLY, SLOWNESS  # noqa: E402
 from trace_case import TraceCase  # noqa: E402
 
 USCOPE, FIXTURE = (os.path.abspath(path) for path in sys.argv[1:3])
@@ -62,7 +63,22 @@ class Ways(ReturnsCase):
         # Without a return there is neither a duration nor a result; with one there is a duration.
         self.assertEqual(self.rows("SELECT count(*) FROM v_event WHERE (how = 'returned') <> (dur_ns IS NOT NULL)"), [(0,)])
         self.assertEqual(self.rows("SELECT count(*) FROM v_event WHERE how <> 'returned' AND result IS NOT NULL"), [(0,)])
+        if not KERNEL_ONLY or way in ("recursion", "exec"):
+            self.expect_same_of_question(way, [f"ufunction:{FIXTURE}:{name}%return" for name in functions])
         return printed
+
+    def expect_same_of_question(self, way, targets):
+        """A question that reads neither arguments nor stacks has no hits kept: its functions are paired all the same."""
+        results = "0" if way == "results" else "sum(result % 1000)"  # among these is a pointer
+        question = ("SELECT class, kind, how, count(*), count(dur_ns), coalesce(min(dur_ns) > 0, 0), count(result), "
+                    f"{results} FROM v_event WHERE class IN ('ufunction') GROUP BY 1, 2, 3")
+        arguments = [word for target in targets for word in ("-t", target)]
+        done = subprocess.run((USCOPE, "query", "--once", "--format", "json", "--all-matches", *arguments, question, "--", FIXTURE, way),
+                              capture_output=True, text=True, timeout=TIMEOUT, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        [answer] = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        self.assertEqual(answer["lost"], sum(self.lost().values()))
+        self.assertEqual(sorted(tuple(row) for row in answer["rows"]), sorted(self.rows(question)))
 
     @of_core
     def test_results_are_those_of_their_types(self):
@@ -182,6 +198,13 @@ class Ways(ReturnsCase):
     def test_both_forms_of_a_target_are_one_event(self):
         self.record([f"ufunction:{FIXTURE}:factorial", f"ufunction:{FIXTURE}:factorial%return"], FIXTURE, "recursion")
         self.assertEqual(self.ends(), {"factorial": {"returned": 200}})
+
+    @of_core
+    def test_moments_beside_them(self):
+        targets = [f"ufunction:{FIXTURE}:factorial%return", f"ufunction:{FIXTURE}:main"]
+        self.record(targets, FIXTURE, "recursion")
+        self.assertEqual(self.ends(), {"factorial": {"returned": 200}, "main": {"hit": 1}})
+        self.expect_same_of_question("recursion", targets)
 
     @of_core
     def test_list_shows_results(self):

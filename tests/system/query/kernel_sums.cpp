@@ -228,8 +228,7 @@ class KernelSums : public testing::Test {
 };
 
 TEST_F(KernelSums, CountByKind) {
-  expect_equal(question_of(
-      2, 0, {field(0, USC_QUERY_KIND), give(USC_QUERY_KEY, 0, 0), field(1, USC_QUERY_HOW), give(USC_QUERY_KEY, 1, 1)}));
+  expect_equal(test::by_kind_and_how());
 }
 
 // Of calls whose number alone is asked, the kernel side counts numbers: with a condition on arguments, and without one.

@@ -66,6 +66,10 @@ class Tracepoints(unittest.TestCase):
         (switch,) = targets("tracepoint:sched:sched_switch")
         self.assertEqual([a["name"] for a in switch["arguments"]], names[:6])
         self.assertIsNone(switch["why_not"])
+        # An event holds six.
+        self.assertEqual(len(names), 7)
+        self.assertEqual(switch["note"], f"{names[6]} is not kept: an event holds six arguments")
+        self.assertEqual(lines_of(USCOPE, "list", "tracepoint:sched:sched_switch")[-1], f"[1] {switch['note']}")
 
 
 class Libraries(unittest.TestCase):

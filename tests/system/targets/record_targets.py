@@ -100,6 +100,15 @@ class Recordings(TraceCase):
         self.assertGreater(self.rows("SELECT sum(value) FROM v_argument WHERE name = 'period_ns'")[0][0], 100_000_000)
         self.assertEqual(self.rows("SELECT count(*) FROM error_cell JOIN kind ON kind.id = kind_id WHERE class <> 'syscall'"), [(0,)])
 
+    def test_a_field_that_is_not_kept_is_said_once(self):
+        options = ("-e", "none", "-t", "tracepoint:sched:sched_switch")
+        done = self.record(*options, command=("sleep", "0.05"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr.count("of sched:sched_switch, next_prio is not kept: an event holds six arguments\n"), 1, done.stderr)
+        self.assertEqual(self.rows("SELECT count(*) FROM kind_argument"), [(6,)])
+        os.unlink(self.db)
+        self.assertNotIn("not kept", self.record("-q", *options, command=("true",)).stderr)
+
     def test_what_cannot_be_traced_is_refused_before_anything_runs(self):
         for target, what in (("kfunction:no_such_function", "no function of the kernel is called so"),
                              ("ufunction:libc:no_such_function", "no function of libc.so.6 matches 'no_such_function'"),

@@ -35,7 +35,7 @@ struct model model;
 static struct task_entry entry;
 static struct task_struct task;
 static struct cpu_state cpu;
-static struct open_function rooms[OPEN_FUNCTIONS];
+static struct open_slot rooms[OPEN_FUNCTIONS];
 static bool is_made[OPEN_FUNCTIONS];
 static __u64 last_now;
 
@@ -56,6 +56,22 @@ static __u64 now_ns(void) {
 static bool taken_by_question(const struct hit_room* room, __u32 serial, __u32 process, __u64 now) {
   (void)room, (void)serial, (void)process, (void)now;
   return false;
+}
+
+static bool keeps_hits(void) {
+  return !model.is_brief;
+}
+
+// By a question, which takes them all: as hits without arguments.
+static int tell_briefly(struct task_entry* t, const struct open_function* f, const struct told_end* end) {
+  struct usc_hit hit = {.entry_ns = f->entry_ns, .image = f->image, .flags = USC_EVENT_NO_RESULT};
+
+  (void)t;
+  note_end(&hit, end);
+  hit.head.time = end->now;
+  hit.head.task = f->serial;
+  model_told(&hit);
+  return 0;
 }
 
 static struct task_entry* entry_of(struct task_struct* of) {
@@ -83,7 +99,7 @@ static int send_record(struct usc_record* head, __u16 type, __u32 bytes, __u32 s
   return 0;
 }
 
-static struct open_function* open_function_at(struct task_entry* t, __u32 number, bool make) {
+static struct open_slot* open_slot_at(struct task_entry* t, __u32 number, bool make) {
   if (!t->functions) return 0;
   if (make && model.has_memory) is_made[number] = true;
   return is_made[number] ? &rooms[number] : 0;
@@ -110,25 +126,35 @@ static struct task_entry* the_thread(void) {
   return &entry;
 }
 
-void model_enter(__u8 source, __u32 number, __u64 sp, __u64 id) {
+void model_enter(__u8 source, __u32 number, __u64 sp, __u32 id) {
+  struct function_begin begin = {.sp = sp, .entry_ns = now_ns(), .image = id, .number = number};
   static struct hit_room room;
 
   memset(&room, 0, sizeof(room));
   room.hit.source = source;
-  room.hit.args[0] = id;
-  room.hit.entry_ns = now_ns();
+  room.hit.image = id;
+  room.hit.entry_ns = begin.entry_ns;
   room.hit.flags = USC_EVENT_NO_RESULT;
-  keep_function(the_thread(), &room, number, sp);
+  if (model.is_brief)
+    keep_function_either(the_thread(), 0, &begin, source == USC_SOURCE_KFUNCTION, true);
+  else
+    keep_function(the_thread(), &room, number, sp);
 }
 
 void model_return(__u8 source, __u8 result_is, __u32 number, __u64 sp, __u64 result) {
   struct usc_probe probe = {.source = source, .role = USC_PROBE_WITH_RETURN, .result = result_is};
 
-  core_function_returned(the_thread(), number, &probe, sp, result);
+  if (model.is_brief)
+    core_function_returned_briefly(the_thread(), number, &probe, sp, result, source == USC_SOURCE_KFUNCTION);
+  else
+    core_function_returned(the_thread(), number, &probe, sp, result);
 }
 
 void model_jump(__u32 number, __u64 sp) {
-  core_function_jumped(the_thread(), number, sp);
+  if (model.is_brief)
+    core_function_jumped_briefly(the_thread(), number, sp);
+  else
+    core_function_jumped(the_thread(), number, sp);
 }
 
 void model_exec(void) {

@@ -20,13 +20,15 @@ struct model {
   __u32 serial;
   int is_traced;
   int has_memory;
+  int is_brief;  /* no hits are kept, as for a question that wants no more of a function than when and how */
   int forgotten; /* how often its functions were */
 };
 
 extern struct model model;
 
 void model_reset(void);
-void model_enter(__u8 source, __u32 number, __u64 sp, __u64 id);
+/* `id` is told as the hit's image. */
+void model_enter(__u8 source, __u32 number, __u64 sp, __u32 id);
 void model_return(__u8 source, __u8 result_is, __u32 number, __u64 sp, __u64 result);
 void model_jump(__u32 number, __u64 sp);
 void model_exec(void);

@@ -20,20 +20,24 @@ constexpr __u64 kStack = 0x7ffd00000000;
 constexpr __u64 kAlternate = 0x7fff00000000;  // above the other one, as a thread's may be
 constexpr __u64 kAlternateBytes = 0x10000;
 
-class OpenFunctions : public ::testing::Test {
+// With whole hits, and as a question has it that wants no more than times and results.
+class OpenFunctions : public ::testing::TestWithParam<bool> {
  protected:
-  OpenFunctions() {
+  OpenFunctions() { begin(); }
+
+  static void begin() {
     told_hits.clear();
     model_reset();
+    model.is_brief = GetParam() ? 1 : 0;
     model.alternate_stack = kAlternate;
     model.alternate_bytes = kAlternateBytes;
   }
 
-  static void enter(__u32 number, __u64 sp, __u64 id) { model_enter(USC_SOURCE_UFUNCTION, number, sp, id); }
+  static void enter(__u32 number, __u64 sp, __u32 id) { model_enter(USC_SOURCE_UFUNCTION, number, sp, id); }
   static void leave(__u32 number, __u64 sp, __u64 result, __u8 is = 8) {
     model_return(USC_SOURCE_UFUNCTION, is, number, sp, result);
   }
-  static void enter_kernel(__u32 number, __u64 id) { model_enter(USC_SOURCE_KFUNCTION, number, 0, id); }
+  static void enter_kernel(__u32 number, __u32 id) { model_enter(USC_SOURCE_KFUNCTION, number, 0, id); }
   static void leave_kernel(__u32 number, __u64 result) { model_return(USC_SOURCE_KFUNCTION, 8, number, 0, result); }
 
   // "id:how", in the order in which they were told.
@@ -41,13 +45,13 @@ class OpenFunctions : public ::testing::Test {
     std::string text;
     for (const usc_hit& hit : told_hits) {
       const char* how = hit.how == USC_HOW_RETURNED ? "returned" : hit.how == USC_HOW_LEFT ? "left" : "open";
-      text += (text.empty() ? "" : " ") + std::to_string(hit.args[0]) + ":" + how;
+      text += (text.empty() ? "" : " ") + std::to_string(hit.image) + ":" + how;
     }
     return text;
   }
 };
 
-TEST_F(OpenFunctions, RecursionReturnsFromTheInside) {
+TEST_P(OpenFunctions, RecursionReturnsFromTheInside) {
   enter(1, kStack - 8, 1);
   enter(1, kStack - 64, 2);
   enter(2, kStack - 128, 3);
@@ -62,7 +66,7 @@ TEST_F(OpenFunctions, RecursionReturnsFromTheInside) {
   EXPECT_EQ(model_open(), 0);
 }
 
-TEST_F(OpenFunctions, AResultHasItsTypesSizeAndSign) {
+TEST_P(OpenFunctions, AResultHasItsTypesSizeAndSign) {
   enter(1, kStack, 1);
   leave(1, kStack, 0xffffffff, 4 | USC_RESULT_SIGNED);
   EXPECT_EQ(told_hits[0].result, -1);
@@ -75,7 +79,7 @@ TEST_F(OpenFunctions, AResultHasItsTypesSizeAndSign) {
   EXPECT_NE(told_hits[2].flags & USC_EVENT_NO_RESULT, 0);
 }
 
-TEST_F(OpenFunctions, AReturnWithoutAnEntryIsNotTold) {
+TEST_P(OpenFunctions, AReturnWithoutAnEntryIsNotTold) {
   leave(1, kStack, 1);
   enter(1, kStack, 1);
   leave(1, kStack + 64, 1);  // of a frame that was entered before tracing: the other one is below, and over
@@ -84,7 +88,7 @@ TEST_F(OpenFunctions, AReturnWithoutAnEntryIsNotTold) {
 }
 
 // Each has a probe at the return that they share.
-TEST_F(OpenFunctions, FunctionsThatShareTheCodeOfTheirReturn) {
+TEST_P(OpenFunctions, FunctionsThatShareTheCodeOfTheirReturn) {
   enter(1, kStack, 1);
   leave(2, kStack, 5);
   leave(1, kStack, 5);
@@ -94,7 +98,7 @@ TEST_F(OpenFunctions, FunctionsThatShareTheCodeOfTheirReturn) {
   EXPECT_EQ(told(), "1:returned 2:returned");
 }
 
-TEST_F(OpenFunctions, ATailCallEndsAtItsJump) {
+TEST_P(OpenFunctions, ATailCallEndsAtItsJump) {
   enter(1, kStack, 1);
   model_jump(1, kStack - 16);  // a jump in the middle of the function: a table's
   model_jump(1, kStack);
@@ -105,14 +109,14 @@ TEST_F(OpenFunctions, ATailCallEndsAtItsJump) {
   EXPECT_EQ(told_hits[1].result, 9);
 }
 
-TEST_F(OpenFunctions, ATailCallThatWasNotSeenHasNoResult) {
+TEST_P(OpenFunctions, ATailCallThatWasNotSeenHasNoResult) {
   enter(1, kStack, 1);
   enter(2, kStack, 2);
   leave(2, kStack, 9);
   EXPECT_EQ(told(), "1:left 2:returned");
 }
 
-TEST_F(OpenFunctions, LongjmpIsFoundOutByWhatStandsThereNext) {
+TEST_P(OpenFunctions, LongjmpIsFoundOutByWhatStandsThereNext) {
   enter(1, kStack, 1);
   enter(2, kStack - 64, 2);
   enter(3, kStack - 128, 3);
@@ -124,7 +128,7 @@ TEST_F(OpenFunctions, LongjmpIsFoundOutByWhatStandsThereNext) {
   EXPECT_EQ(told(), "4:left 5:returned 3:left 2:left 1:returned");
 }
 
-TEST_F(OpenFunctions, AHandlerOnAnotherStackLeavesTheOthersAsTheyAre) {
+TEST_P(OpenFunctions, AHandlerOnAnotherStackLeavesTheOthersAsTheyAre) {
   for (const __u64 alternate : {kAlternate, kStack - 0x100000}) {
     told_hits.clear();
     model.alternate_stack = alternate;
@@ -146,18 +150,18 @@ TEST_F(OpenFunctions, AHandlerOnAnotherStackLeavesTheOthersAsTheyAre) {
   }
 }
 
-TEST_F(OpenFunctions, WhatFindsNoRoomIsCountedAndPairsNothingElse) {
-  for (__u64 i = 0; i < MODEL_USER_FUNCTIONS + 10; i++) enter(1, kStack - i * 16, i);
+TEST_P(OpenFunctions, WhatFindsNoRoomIsCountedAndPairsNothingElse) {
+  for (__u32 i = 0; i < MODEL_USER_FUNCTIONS + 10; i++) enter(1, kStack - i * 16ULL, i);
   EXPECT_EQ(model_missed(), 10U);
-  for (__u64 i = MODEL_USER_FUNCTIONS + 10; i-- > 0;) leave(1, kStack - i * 16, i);
+  for (__u32 i = MODEL_USER_FUNCTIONS + 10; i-- > 0;) leave(1, kStack - i * 16ULL, i);
   EXPECT_EQ(told_hits.size(), std::size_t{MODEL_USER_FUNCTIONS});
   for (const usc_hit& hit : told_hits) {
     EXPECT_EQ(hit.how, USC_HOW_RETURNED);
-    EXPECT_EQ(hit.result, static_cast<__s64>(hit.args[0]));
+    EXPECT_EQ(hit.result, static_cast<__s64>(hit.image));
   }
 }
 
-TEST_F(OpenFunctions, AnExecEndsThoseOfTheProgramAlone) {
+TEST_P(OpenFunctions, AnExecEndsThoseOfTheProgramAlone) {
   enter(1, kStack, 1);
   enter_kernel(5, 2);
   model_exec();
@@ -168,7 +172,7 @@ TEST_F(OpenFunctions, AnExecEndsThoseOfTheProgramAlone) {
   EXPECT_EQ(told_hits[1].head.task, 7U);  // as it was when it began
 }
 
-TEST_F(OpenFunctions, AThreadsEndTellsWhatIsOpen) {
+TEST_P(OpenFunctions, AThreadsEndTellsWhatIsOpen) {
   enter(1, kStack, 1);
   enter(2, kStack - 8, 2);
   enter_kernel(5, 3);
@@ -179,7 +183,7 @@ TEST_F(OpenFunctions, AThreadsEndTellsWhatIsOpen) {
   EXPECT_EQ(told_hits.size(), 3U);
 }
 
-TEST_F(OpenFunctions, OneThatHasLeftTheTraceIsForgotten) {
+TEST_P(OpenFunctions, OneThatHasLeftTheTraceIsForgotten) {
   enter(1, kStack, 1);
   model.is_traced = 0;
   model_exit();
@@ -187,7 +191,7 @@ TEST_F(OpenFunctions, OneThatHasLeftTheTraceIsForgotten) {
   EXPECT_EQ(model.forgotten, 1);
 }
 
-TEST_F(OpenFunctions, FunctionsOfTheKernelNest) {
+TEST_P(OpenFunctions, FunctionsOfTheKernelNest) {
   enter_kernel(1, 1);
   enter_kernel(2, 2);
   enter_kernel(1, 3);
@@ -203,7 +207,8 @@ TEST_F(OpenFunctions, FunctionsOfTheKernelNest) {
   EXPECT_EQ(told(), "5:left 4:returned");
 }
 
-TEST_F(OpenFunctions, AFunctionOfTheKernelWithoutRoomTakesNoOthersReturn) {
+TEST_P(OpenFunctions, AFunctionOfTheKernelWithoutRoomTakesNoOthersReturn) {
+  model.is_brief = 0;
   enter_kernel(1, 1);
   model.has_memory = 0;
   enter_kernel(1, 2);
@@ -214,7 +219,7 @@ TEST_F(OpenFunctions, AFunctionOfTheKernelWithoutRoomTakesNoOthersReturn) {
   EXPECT_EQ(told_hits[0].result, 10);
 }
 
-TEST_F(OpenFunctions, AFunctionOfTheKernelInThatAProbeOfTheProgramIsHit) {
+TEST_P(OpenFunctions, AFunctionOfTheKernelInThatAProbeOfTheProgramIsHit) {
   enter(1, kStack, 1);
   enter_kernel(5, 2);  // serves the breakpoint of the next one
   enter(2, kStack - 64, 3);
@@ -225,22 +230,19 @@ TEST_F(OpenFunctions, AFunctionOfTheKernelInThatAProbeOfTheProgramIsHit) {
 }
 
 // A program that calls, returns, jumps to other functions and out of many at random, with handlers on both stacks.
-TEST_F(OpenFunctions, RandomProgramsHaveNoReturnThatIsNotTheirs) {
+TEST_P(OpenFunctions, RandomProgramsHaveNoReturnThatIsNotTheirs) {
   struct Frame {
     __u64 sp;
     __u32 number;
-    __u64 id;
+    __u32 id;
     bool on_alternate;
   };
   for (unsigned seed = 0; seed < 40; seed++) {
-    told_hits.clear();
-    model_reset();
-    model.alternate_stack = kAlternate;
-    model.alternate_bytes = kAlternateBytes;
+    begin();
     std::mt19937 random(seed);
     std::vector<Frame> frames;
-    std::map<__u64, __u8> truth;  // how each one ended
-    __u64 next_id = 1;
+    std::map<__u32, __u8> truth;  // how each one ended
+    __u32 next_id = 1;
     const auto pick = [&](unsigned below) { return static_cast<unsigned>(random() % below); };
     const auto call = [&](bool to_alternate) {
       const bool on_alternate = to_alternate || (!frames.empty() && frames.back().on_alternate);
@@ -278,18 +280,21 @@ TEST_F(OpenFunctions, RandomProgramsHaveNoReturnThatIsNotTheirs) {
     model_exit();
     ASSERT_EQ(told_hits.size(), truth.size()) << seed;
     for (const usc_hit& hit : told_hits) {
-      const __u8 how = truth.at(hit.args[0]);
+      const __u8 how = truth.at(hit.image);
       // What was left last may not be found out any more.
       if (how == USC_HOW_LEFT)
         EXPECT_NE(hit.how, USC_HOW_RETURNED) << seed;
       else
         EXPECT_EQ(hit.how, how) << seed;
       if (hit.how == USC_HOW_RETURNED && (hit.flags & USC_EVENT_NO_RESULT) == 0) {
-        EXPECT_EQ(hit.result, static_cast<__s64>(hit.args[0])) << seed;
+        EXPECT_EQ(hit.result, static_cast<__s64>(hit.image)) << seed;
       }
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(WholeAndBrief, OpenFunctions, ::testing::Bool(),
+                         [](const auto& which) { return std::string(which.param ? "Brief" : "Whole"); });
 
 TEST(Conditions, AreThoseOfTheFlags) {
   constexpr __u64 kCarry = 1, kZero = 1 << 6, kSign = 1 << 7, kOverflow = 1 << 11, kParity = 1 << 2;

@@ -382,6 +382,15 @@ TEST(Query, AnEndIsAskedForByItsFields) {
   }
 }
 
+TEST(Query, BriefHitsHaveNeitherArgumentsNorStack) {
+  usc_query query{};
+  EXPECT_FALSE(usc_query_is_of_brief_hits(&query));
+  for (std::int64_t field = 0; field < USC_QUERY_FIELD_COUNT; field++) {
+    query = query_of({insn(USC_QUERY_FIELD, 0, 0, 0, USC_QUERY_TOOK), insn(USC_QUERY_FIELD, 0, 0, 0, field)}, 0, 0);
+    EXPECT_NE(usc_query_is_of_brief_hits(&query) != 0, field == USC_QUERY_STACK || field >= USC_QUERY_ARG0) << field;
+  }
+}
+
 TEST(Query, AKeyHasSoManyWords) {
   usc_query_key a{};
   usc_query_key b{};

@@ -146,7 +146,7 @@ USC_SUBPROGRAM int ask_event(struct task_entry *t, __s64 result, __u32 how, __u6
 	event.entry_ns = t->entry_ns;
 	event.result = result;
 	fill_call(&event, t, how);
-	if (is_asked_for(ASKED_ARGS))
+	if (is_asked_for(USC_QUERY_OF_ARGS))
 		__builtin_memcpy(event.args, t->args, sizeof(event.args));
 	return ask_of_event(scratch, &event, 0, t->process);
 }

@@ -209,8 +209,6 @@ static __always_inline bool is_asked_for(__u32 fields)
 }
 
 #define ASKED_TIME (1u << USC_QUERY_TIME | 1u << USC_QUERY_TOOK)
-#define ASKED_ARGS USC_QUERY_OF_ARGUMENTS
-
 /* The conditions of a question over a call, without its key. USC_QUERY_GIVEN + 1: it admits the call; else as of
  * usc_query_step. */
 static __always_inline int admit_call(struct query_scratch *scratch, __u32 abi, __u32 nr, const __u64 *args)

@@ -76,7 +76,7 @@ static __always_inline __u32 image_of_hit(const struct task_entry *t)
 /* Of a hit, may something be told that its probe, image, times and result do not say? */
 static __always_inline bool wants_whole_hits(void)
 {
-	return is_asked_for(ASKED_ARGS | 1u << USC_QUERY_STACK);
+	return is_asked_for(USC_QUERY_OF_WHOLE_HITS);
 }
 
 /* Of a hit of this task (serial) and process. 0: it leaves no record. As ask_event(). */
@@ -92,7 +92,7 @@ static __always_inline int ask_hit(const struct hit_room *room, __u32 task, __u3
 	event->head.time = now;
 	event->entry_ns = room->hit.entry_ns;
 	event->result = room->hit.result;
-	if (is_asked_for(ASKED_ARGS))
+	if (is_asked_for(USC_QUERY_OF_ARGS))
 		__builtin_memcpy(event->args, room->hit.args, sizeof(event->args));
 	event->stack = room->hit.stack;
 	event->image = room->hit.image;
@@ -159,14 +159,20 @@ static __noinline int send_hit_at(struct hit_room *room, const struct task_entry
 	return 0;
 }
 
-/* Of a hit that happens to the current task now its stack and image are found. entry_ns 0: so is its time. */
-static __always_inline void complete_hit(struct hit_room *room, struct task_entry *t)
+/* Of a hit that happens to the current task now its image is found. entry_ns 0: so is its time. */
+static __always_inline void complete_brief_hit(struct hit_room *room, const struct task_entry *t)
 {
 	if (!room->hit.entry_ns && is_asked_for(ASKED_TIME))
 		room->hit.entry_ns = now_ns();
 	room->hit.how = USC_HOW_HIT;
 	room->hit.flags |= USC_EVENT_NO_RESULT;
 	room->hit.image = image_of_hit(t);
+}
+
+/* And its stack. */
+static __always_inline void complete_hit(struct hit_room *room, struct task_entry *t)
+{
+	complete_brief_hit(room, t);
 	room->hit.stack = stack_of_hit(t);
 }
 
@@ -175,6 +181,23 @@ static __always_inline void send_hit(struct hit_room *room, struct task_entry *t
 {
 	complete_hit(room, t);
 	send_hit_at(room, t, room->hit.entry_ns);
+}
+
+/* Tells a moment where no whole hits are wanted. No stack is walked below this. */
+static __always_inline void tell_moment_briefly(struct task_entry *t, __u32 source, __u32 kind)
+{
+	struct hit_room *room;
+
+	if (!ask_moment(t, source, kind))
+		return;
+	room = begin_hit(t);
+	if (!room)
+		return;
+	room->hit.source = source;
+	room->hit.kind = kind;
+	complete_brief_hit(room, t);
+	send_hit_at(room, t, room->hit.entry_ns);
+	end_hit(room);
 }
 
 #endif

@@ -73,6 +73,27 @@ TEST_F(HitsCommand, ClassesStandAmongTheNamesOfCalls) {
   EXPECT_EQ(kinds({"-e", "ufunction:libc*:fopen,kfunction:tcp_*"}),
             (Kinds{"ufunction libc.so.6:fopen", "ufunction libc.so.6:fopen"}));
   EXPECT_EQ(kinds({"-e", "kfunction:vfs_read"}), (Kinds{"kfunction vfs_read"}));
+  // By the name alone, with or without its file; a call's name is that of the call.
+  EXPECT_EQ(kinds({"-e", "vfs_*"}), (Kinds{"kfunction vfs_read"}));
+  EXPECT_EQ(kinds({"-e", "fopen"}), (Kinds{"ufunction libc.so.6:fopen", "ufunction libc.so.6:fopen"}));
+  EXPECT_EQ(kinds({"-e", "libc*:fopen,vfs_read,read"}),
+            (Kinds{"ufunction libc.so.6:fopen", "syscall read", "kfunction vfs_read", "ufunction libc.so.6:fopen"}));
+  EXPECT_EQ(kinds({"-e", "gc*"}), (Kinds{"usdt python3.11:python:gc\x1b"}));
+  EXPECT_EQ(kinds({"-e", "python:gc?,user,SIGTERM"}),
+            (Kinds{"sample user", "usdt python3.11:python:gc\x1b", "sample user"}));
+  EXPECT_EQ(uscope({"events", "hits.db", "-e", "rea?"}).code, 2);  // calls have no patterns
+  EXPECT_EQ(uscope({"events", "hits.db", "-e", "fopen,!read"}).code, 2);
+  for (const auto& [name, remedy] :
+       {std::pair("fopn", "did you mean fopen?"), std::pair("vfs_raed", "did you mean vfs_read?"),
+        std::pair("opnat", "did you mean openat, openat2?")}) {
+    for (const Words& words : {Words{"events", "hits.db", "-e", name}, Words{"export", "hits.db", "-e", name}}) {
+      const Finished wrong = uscope(words);
+      EXPECT_EQ(wrong.code, 2);
+      EXPECT_EQ(wrong.out, "");
+      EXPECT_EQ(wrong.err, "uscope: '" + std::string(name) +
+                               "' is no system call, and the trace has no such event\n  " + remedy + "\n");
+    }
+  }
   EXPECT_EQ(kinds({"--failed"}), (Kinds{"syscall read"}));
   EXPECT_EQ(kinds({"--errno", "EINTR"}), (Kinds{"syscall read"}));
   EXPECT_EQ(kinds({"--how", "hit", "-e", "sample,usdt"}).size(), 3U);

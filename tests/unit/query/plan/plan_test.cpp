@@ -325,6 +325,14 @@ TEST(Plan, ErrorsAreSqlitesWithThePlace) {
             "SQL: no such column: knd, in line 1, column 8: knd, count(*) FROM v_event / did you mean kind?");
   EXPECT_EQ(error("SELECT e.proces\nFROM v_event e"),
             "SQL: no such column: e.proces, in line 1, column 8: e.proces / did you mean process?");
+  // What a probe has beside its first six arguments.
+  EXPECT_EQ(
+      error("SELECT a6 FROM v_event"),
+      "SQL: no such column: a6, in line 1, column 8: a6 FROM v_event / an event holds the first six arguments of a "
+      "probe, as `uscope list` shows them: a0 to a5; others are not kept");
+  EXPECT_NE(error("SELECT next_prio FROM v_event").find("a0 to a5; others are not kept; the columns are id, "),
+            std::string::npos)
+      << error("SELECT next_prio FROM v_event");
   EXPECT_EQ(error("SELECT count(*)\nFORM v_event"),
             "SQL: near \"v_event\": syntax error, in line 2, column 6: v_event / "
             "docs/cli.md, \"query\", and sqlite.org/lang_select.html have the language");

@@ -29,10 +29,7 @@ usc_query by(usc_query_field read) {
 }
 
 TEST(CountedProbes, EachHasTheKeyOfItsHits) {
-  const auto counted = counted_probes(question_of(2, 0,
-                                                  {field(0, USC_QUERY_KIND), give(USC_QUERY_KEY, 0, 0),
-                                                   field(1, USC_QUERY_HOW), give(USC_QUERY_KEY, 1, 1)}),
-                                      kProbes);
+  const auto counted = counted_probes(test::by_kind_and_how(), kProbes);
   ASSERT_TRUE(counted);
   ASSERT_EQ(counted->size(), 2U);
   ASSERT_TRUE((*counted)[0] && (*counted)[1]);

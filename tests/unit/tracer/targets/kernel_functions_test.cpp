@@ -190,6 +190,10 @@ TEST(KernelTypes, ArgumentsAreThoseInRegistersOfTheirOwn) {
                                    std::pair("fd", number), std::pair("both", pair), std::pair("last", number)})
     ASSERT_EQ(btf__add_func_param(types, name, type), 0);
   ASSERT_GT(btf__add_func(types, "known", BTF_FUNC_STATIC, prototype), 0);
+  const int of_eight = btf__add_func_proto(types, 0);
+  for (const char* name : {"a", "b", "c", "d", "e", "f", "g", ""})
+    ASSERT_EQ(btf__add_func_param(types, name, number), 0);
+  ASSERT_GT(btf__add_func(types, "wide", BTF_FUNC_STATIC, of_eight), 0);
   ASSERT_GT(btf__add_func(types, "without", BTF_FUNC_STATIC, btf__add_func_proto(types, 0)), 0);
   KernelTypes known(types);
   const auto found = known.prototype(function_of("known"));
@@ -208,6 +212,9 @@ TEST(KernelTypes, ArgumentsAreThoseInRegistersOfTheirOwn) {
   EXPECT_EQ(found->result_bytes, 4);
   EXPECT_TRUE(found->result_is_signed);
   EXPECT_EQ(known.prototype(function_of("without"))->result_bytes, 0);
+  EXPECT_TRUE(found->too_many.empty());
+  EXPECT_EQ(known.prototype(function_of("wide"))->arguments.size(), 6U);
+  EXPECT_EQ(known.prototype(function_of("wide"))->too_many, (std::vector<std::string>{"g", "arg7"}));
   EXPECT_FALSE(known.prototype(function_of("known", "ext4")));
   EXPECT_FALSE(known.prototype(function_of("known.isra.0")));
 }

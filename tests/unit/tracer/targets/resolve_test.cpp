@@ -63,6 +63,20 @@ TEST(Resolve, AFunctionOfTheKernelHasOneName) {
   EXPECT_EQ(resolved->left_out, std::vector<std::string>{"kfunction:zero is another name of all, and is told as that"});
 }
 
+TEST(Resolve, WhatIsNotKeptIsSaidOnce) {
+  const std::vector targets{target_of("ufunction:app:*")};
+  std::vector<TargetAnswer> answers(1);
+  const auto said = [&] { return plan_of(targets, answers, 10)->not_kept; };
+  answers[0].matches = {match_named("app:a", 1), match_named("app:b", 2), match_named("app:c", 3)};
+  EXPECT_EQ(said(), "");
+  answers[0].matches = {match_named("app:a", 1), match_named("app:b", 2), match_named("app:c", 3)};
+  answers[0].matches[1].probe.not_kept = "z is not kept: an event holds six arguments";
+  EXPECT_EQ(said(), "of app:b, z is not kept: an event holds six arguments");
+  answers[0].matches = {match_named("app:a", 1), match_named("app:b", 2), match_named("app:c", 3)};
+  for (TargetMatch& match : answers[0].matches) match.probe.not_kept = "z is not kept: why";
+  EXPECT_EQ(said(), "of app:a, z is not kept: why; likewise of 2 others (`uscope list` names them)");
+}
+
 TEST(Resolve, AFunctionWithItsReturnIsAttachedOnce) {
   const std::vector targets{target_of("ufunction:app:*"), target_of("ufunction:app:a%return")};
   std::vector<TargetAnswer> answers(2);

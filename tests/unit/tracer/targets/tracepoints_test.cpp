@@ -16,16 +16,19 @@ constexpr const char* kCommon =
     "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n";
 
 TEST(Tracepoints, FieldsBecomeArguments) {
-  const auto arguments = parse_tracepoint_format(std::string(kCommon) +
-                                                 "\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
-                                                 "\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n"
-                                                 "\tfield:u8 address[16];\toffset:28;\tsize:16;\tsigned:0;\n"
-                                                 "\tfield:unsigned long * page;\toffset:48;\tsize:8;\tsigned:0;\n"
-                                                 "\tfield:__data_loc char[] cmd;\toffset:56;\tsize:4;\tsigned:0;\n"
-                                                 "\tfield:__data_loc u64[] many;\toffset:60;\tsize:4;\tsigned:0;\n"
-                                                 "\tfield:struct pair both;\toffset:64;\tsize:16;\tsigned:0;\n"
-                                                 "\tfield:bool last;\toffset:80;\tsize:1;\tsigned:0;\n"
-                                                 "\nprint fmt: \"field:int no;\", REC->x\n");
+  const auto fields = parse_tracepoint_format(std::string(kCommon) +
+                                              "\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+                                              "\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+                                              "\tfield:u8 address[16];\toffset:28;\tsize:16;\tsigned:0;\n"
+                                              "\tfield:unsigned long * page;\toffset:48;\tsize:8;\tsigned:0;\n"
+                                              "\tfield:__data_loc char[] cmd;\toffset:56;\tsize:4;\tsigned:0;\n"
+                                              "\tfield:__data_loc u64[] many;\toffset:60;\tsize:4;\tsigned:0;\n"
+                                              "\tfield:struct pair both;\toffset:64;\tsize:16;\tsigned:0;\n"
+                                              "\tfield:bool last;\toffset:80;\tsize:1;\tsigned:0;\n"
+                                              "\nprint fmt: \"field:int no;\", REC->x\n");
+  const std::vector<ProbeArgument>& arguments = fields.arguments;
+  EXPECT_EQ(fields.unreadable, (std::vector<std::string>{"address", "many", "both"}));
+  EXPECT_TRUE(fields.too_many.empty());
   ASSERT_EQ(arguments.size(), 5U);
   EXPECT_EQ(arguments[0].name, "prev_comm");
   EXPECT_EQ(arguments[0].type, "char[16]");
@@ -47,13 +50,23 @@ TEST(Tracepoints, FieldsBecomeArguments) {
 TEST(Tracepoints, SixArgumentsAtMost) {
   std::string format = kCommon;
   for (int i = 0; i < 9; i++) format += "\tfield:int f" + std::to_string(i) + ";\toffset:8;\tsize:4;\tsigned:1;\n";
-  EXPECT_EQ(parse_tracepoint_format(format).size(), 6U);
+  const auto fields = parse_tracepoint_format(format);
+  EXPECT_EQ(fields.arguments.size(), 6U);
+  EXPECT_EQ(fields.too_many, (std::vector<std::string>{"f6", "f7", "f8"}));
+}
+
+TEST(Tracepoints, WhatIsNotKeptIsSaidWithTheReason) {
+  EXPECT_EQ(what_is_not_kept({}, {}), "");
+  EXPECT_EQ(what_is_not_kept({"next_prio"}, {}), "next_prio is not kept: an event holds six arguments");
+  EXPECT_EQ(what_is_not_kept({"a", "b"}, {"c"}),
+            "a, b are not kept: an event holds six arguments; c is not kept: it is neither a number nor a text");
+  EXPECT_EQ(what_is_not_kept({}, {"c", "d"}), "c, d are not kept: they are neither numbers nor texts");
 }
 
 TEST(Tracepoints, DamagedFormatsGiveFewerArguments) {
   for (const char* line : {"field:", "field:int", "field:int a;", "field:int a;\toffset:x;\tsize:4;", "field:];",
                            "field:a];\toffset:8;\tsize:4;", "\tfield:int a;\toffset:8;\tsize:3;\tsigned:0;", "nothing"})
-    EXPECT_TRUE(parse_tracepoint_format(line).empty()) << line;
+    EXPECT_TRUE(parse_tracepoint_format(line).arguments.empty()) << line;
 }
 
 class TracefsTest : public testing::Test {
@@ -104,6 +117,17 @@ TEST_F(TracefsTest, PointersIntoTheProgramAreTexts) {
   const TargetAnswer call = find("tracepoint:syscalls:sys_enter_openat");
   ASSERT_EQ(call.matches.size(), 1U);
   EXPECT_TRUE(call.matches[0].probe.arguments.at(0).is_string);
+}
+
+TEST_F(TracefsTest, AFieldThatIsNotKeptIsSaid) {
+  std::string fields;
+  for (int i = 0; i < 7; i++) fields += "\tfield:int f" + std::to_string(i) + ";\toffset:8;\tsize:4;\tsigned:1;\n";
+  put("sched", "wide", "374", fields);
+  const TargetAnswer wide = find("tracepoint:sched:wide");
+  ASSERT_EQ(wide.matches.size(), 1U);
+  EXPECT_EQ(wide.matches[0].note, "f6 is not kept: an event holds six arguments");
+  EXPECT_EQ(wide.matches[0].probe.not_kept, wide.matches[0].note);
+  EXPECT_EQ(find("tracepoint:sched:sched_switch").matches.at(0).note, "");
 }
 
 TEST_F(TracefsTest, NearNamesAreOffered) {
