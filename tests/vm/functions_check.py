@@ -202,6 +202,15 @@ class Functions(unittest.TestCase):
             else:
                 self.assertEqual(events, 4)
 
+    def test_durations_without_hits_are_those_of_the_same_calls(self):
+        rows = {kind: rest for kind, how, *rest in self.answer("asked-durations") if how == "returned"}
+        recorded = self.database("returns").execute("SELECT kind, count(*), sum(result) FROM v_event WHERE how = 'returned' GROUP BY 1").fetchall()
+        self.assertEqual({kind: (rest[0], rest[3]) for kind, rest in rows.items()}, {kind: (number, results) for kind, number, results in recorded})
+        for number, durations, longest, _ in rows.values():
+            self.assertEqual(number, durations)
+            self.assertGreater(longest, 0)
+        self.assertGreater(rows["hrtimer_nanosleep"][2], 30_000_000)
+
     def test_more_threads_in_a_function_than_the_kernel_has_room_for_are_counted(self):
         database = self.database_with_losses("sleepers")
         durations = [duration for duration, in database.execute("SELECT dur_ns FROM v_event WHERE kind = 'hrtimer_nanosleep' AND how = 'returned'")]

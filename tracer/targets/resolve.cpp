@@ -74,7 +74,7 @@ std::string sentence_of_not_kept(const std::vector<Probe>& probes) {
   const auto first = std::find_if(probes.begin(), probes.end(), lacks);
   if (first == probes.end()) return "";
   const auto others = static_cast<std::size_t>(std::count_if(first + 1, probes.end(), lacks));
-  const std::string sentence = fmt::format("of {}, {}", first->name, first->not_kept);
+  std::string sentence = fmt::format("of {}, {}", first->name, first->not_kept);
   if (others == 0) return sentence;
   return fmt::format("{}; likewise of {} (`uscope list` names them)", sentence, plural(others, "other"));
 }

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <functional>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -47,9 +47,12 @@ Names loaded() {
 
 Names all_programs() {
   Names names;
-  const SkeletonHandle skeleton(uscope_bpf__open());
+  std::size_t bytes = 0;
+  const void* const object = uscope_bpf__elf_bytes(&bytes);
+  const std::unique_ptr<bpf_object, decltype(&bpf_object__close)> programs(bpf_object__open_mem(object, bytes, nullptr),
+                                                                           bpf_object__close);
   bpf_program* program = nullptr;
-  bpf_object__for_each_program(program, skeleton->obj) names.insert(shortened(bpf_program__name(program)));
+  bpf_object__for_each_program(program, programs.get()) names.insert(shortened(bpf_program__name(program)));
   return names;
 }
 
