@@ -2,6 +2,7 @@
 """Debian's kernels of several suites, fetched with apt from the archive that this machine's own apt uses."""
 
 import fcntl
+import lzma
 import os
 import re
 import shlex
@@ -14,6 +15,8 @@ from pathlib import Path
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 # Kernel series by the Debian suite whose linux-image-amd64 brings it; "sid" is whatever is newest there.
 SUITES = {"6.1": "bookworm", "6.12": "trixie", "sid": "sid"}
+# By these a kernel lists its sockets. It loads them by itself where there is modprobe.
+MODULES = ("inet_diag", "tcp_diag", "unix_diag")
 
 
 class VmError(Exception):
@@ -104,13 +107,27 @@ def fetch_kernel(series: str, cache: Path, folder: Path) -> None:
         images = list(Path(work).glob("tree/boot/vmlinuz-*")) or list(Path(work).glob("tree/usr/lib/modules/*/vmlinuz"))
         if not images:
             raise VmError(f"{deb.name} holds no vmlinuz")
-        # The modules and the packed file are some 400 MB that nothing here needs.
+        # The other modules and the packed file are some 400 MB that nothing here needs.
         ready = Path(work) / "ready"
-        ready.mkdir()
+        (ready / "modules").mkdir(parents=True)
         shutil.copy2(images[0], ready / "vmlinuz")
+        for name in MODULES:
+            keep_module(Path(work) / "tree", name, ready / "modules")
         (ready / "package").write_text(f"{deb.name}\n")
         shutil.rmtree(folder, ignore_errors=True)
         os.rename(ready, folder)
+
+
+def keep_module(tree: Path, name: str, folder: Path) -> None:
+    """Unpacked: what loads modules in the guest unpacks none. A kernel may have it built in, or in a package of its own."""
+    for found in list(tree.glob(f"**/kernel/net/**/{name}.ko*"))[:1]:
+        content = found.read_bytes()
+        (folder / f"{name}.ko").write_bytes(lzma.decompress(content) if found.suffix == ".xz" else content)
+
+
+def modules_of(image: Path) -> list:
+    """Debian's modules that belong to this image, in the order in which they can be loaded; none of a kernel that was not fetched."""
+    return sorted((image.parent / "modules").glob("*.ko"))
 
 
 def kernel_image(kernel: str, refresh: bool) -> Path:
@@ -123,7 +140,8 @@ def kernel_image(kernel: str, refresh: bool) -> Path:
     folder = cache / f"kernel-{kernel}"
     with open(cache / f"kernel-{kernel}.lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # two tests may need it at once
-        if refresh or not (folder / "vmlinuz").is_file():
+        # An earlier version kept no modules.
+        if refresh or not (folder / "vmlinuz").is_file() or not (folder / "modules").is_dir():
             print(f"uscope-vm: fetching Debian's kernel {kernel} into {folder}", file=sys.stderr)
             fetch_kernel(kernel, cache, folder)
     return folder / "vmlinuz"

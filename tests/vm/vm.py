@@ -62,7 +62,7 @@ def main(arguments: list) -> int:
         work = Path(name)
         try:
             kernel = kernel_image(options.kernel, options.refresh)
-            initramfs = make_initramfs(work, options)
+            initramfs = make_initramfs(work, options, kernel)
             ended = run_guest(qemu_command(kernel, initramfs, work, options), work, options)
             status = judge(work, ended, options)
             if options.results and status not in (EXIT_KERNEL, EXIT_TIME, EXIT_HARNESS):
