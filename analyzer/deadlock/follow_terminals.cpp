@@ -23,11 +23,12 @@ void WaitFollower::terminal(const LookedDescriptor& waited, const Resource& own)
 }
 
 // Who waits at the master waits for whoever writes to the terminal, or reads from it. A service waits like this for
-// programs to come; if a process is there, and waits for good, nobody is seen who will.
+// programs to come (a child may have inherited the terminal); if another process waits there, nobody is seen who will.
 void WaitFollower::master_of_terminal(const Resource& own, const Holders& users) {
   for (const Resource* user : users) {
     if (!user->process_id) return hold(*user, "a descriptor of");
-    if (user->process_id != own.process_id) out_.nobody_comes = true;
+    const bool is_other = user->process_id != own.process_id;
+    if (is_other && at_terminals_.count({*own.peer, user->process_id}) != 0) out_.nobody_comes = true;
   }
   whoever(own.object_name(), "whoever opens " + own.object_name());
 }

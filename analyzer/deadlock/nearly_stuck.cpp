@@ -95,11 +95,13 @@ bool LessCaution::waits_for(std::size_t thread, std::size_t process) const {
   return std::find(holders.begin(), holders.end(), process) != holders.end();
 }
 
-// Whether it waits for another process which waits for its own.
+// Whether it waits for another process which waits for its own, to read or to write; who only waits for its end may
+// rest.
 bool LessCaution::waits_in_circle(std::size_t i) const {
+  const auto is_own = [&](const WaitEnd& end) { return end.process == call(i).process && !end.object.empty(); };
   for (std::size_t other = 0; other < size(); other++)
     if (call(other).process != call(i).process && waits_for(i, call(other).process) &&
-        waits_for(other, call(i).process))
+        std::any_of(waits_[other].ends.begin(), waits_[other].ends.end(), is_own))
       return true;
   return false;
 }

@@ -51,6 +51,17 @@ WaitFollower::WaitFollower(const LastCalls& calls, const Look& look) : calls_(ca
     if (held.ino != 0) by_object_[{held.type, held.dev, held.ino}].push_back(&held);
     if (held.ino != 0 && (held.type == "unix" || held.type == "inet")) sockets_[held.ino].push_back(&held);
   }
+  if (terminals_.empty()) return;
+  for (const LastCall& thread : calls.threads) {
+    const auto seen = look.threads.find(thread.thread_id);
+    if (seen == look.threads.end()) continue;
+    const ProcessRowId process = calls.processes[thread.process].id;
+    for (const LookedDescriptor& waited : seen->second.descriptors) {
+      const auto held = by_fd_.find({process, waited.fd});
+      if (held != by_fd_.end() && held->second->type == "tty" && held->second->peer)
+        at_terminals_.emplace(*held->second->peer, process);
+    }
+  }
 }
 
 // Whether only its threads could.

@@ -109,8 +109,9 @@ class WaitFollower {
   std::map<std::pair<ProcessRowId, std::int64_t>, const Resource*> by_fd_;
   std::map<std::tuple<std::string, std::int64_t, std::int64_t>, Holders> by_object_;
   std::map<std::int64_t, Holders> sockets_;
-  std::map<std::int64_t, Holders> terminals_;  // both sides of pseudo-terminals, by number
-  const Resource* flight_ = nullptr;           // a socket in whose queue descriptors lie, of which nothing is known
+  std::map<std::int64_t, Holders> terminals_;                     // both sides of pseudo-terminals, by number
+  std::set<std::pair<std::int64_t, ProcessRowId>> at_terminals_;  // who waits to read or write a terminal, by number
+  const Resource* flight_ = nullptr;  // a socket in whose queue descriptors lie, of which nothing is known
   const LastCall* thread_ = nullptr;
   const LookedThread* looked_ = nullptr;
   CallWait out_;

@@ -67,6 +67,11 @@ TEST_F(CallWaits, AnybodyMayOpenATerminal) {
   service.on(1, "read", 5, "read");
   has_master(service, 1);
   expect_no_finding(processes_in({"read"}), has_terminal(service, 1, 6), "whoever opens /dev/pts/3");
+  // Its child has inherited it, and waits for something else.
+  MadeLook inherited;
+  inherited.on(1, "read", 5, "read").on(2, "read", 1, "read").pipe(77, 2, 1, 1, 8);
+  has_master(inherited, 1);
+  expect_no_finding(processes_in({"read", "read"}), has_terminal(inherited, 2), "whoever opens /dev/pts/3");
   MadeLook both;
   both.on(1, "read", 5, "read").on(2, "read", 0, "read");
   has_master(both, 1);
