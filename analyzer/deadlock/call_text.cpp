@@ -10,12 +10,18 @@ namespace uscope::analyzer {
 namespace {
 
 std::string named(const Resource* found, std::int64_t fd) {
-  return found && !found->name.empty() ? fmt::format("{}<{}>", fd, found->name) : fmt::format("{}", fd);
+  if (!found || found->name.empty()) return fmt::format("{}", fd);
+  const std::string object = found->object_name();
+  return fmt::format("{}<{}{}>", fd, found->name, object == found->name ? "" : " of " + object);
 }
 
-std::string bytes_text(std::optional<std::int64_t> bytes) {
-  if (!bytes) return "";
-  return fmt::format(", {} {}", *bytes, *bytes == 1 ? "byte" : "bytes");
+std::string count_text(std::optional<std::int64_t> count, const char* one) {
+  return count ? fmt::format(", {} {}{}", *count, one, *count == 1 ? "" : "s") : "";
+}
+
+// ", 2 parts, 65536 bytes"
+std::string asked_text(const LookedDescriptor& waited) {
+  return count_text(waited.parts, "part") + count_text(waited.bytes, "byte");
 }
 
 std::string opening_text(const std::string& call, const LookedDescriptor& opened, const Resource* found) {
@@ -65,7 +71,7 @@ std::string call_text(const LastCall& thread, const LookedThread& looked, const 
   }
   if (system_v_class(call)) return fmt::format("{}({})", call, static_cast<std::int32_t>(looked.args[0]));
   if (waits.empty() && !thread.object.name.empty()) return fmt::format("{}({})", call, thread.object.name);
-  return fmt::format("{}({}{})", call, list_text(looked, descriptor), waits.empty() ? "" : bytes_text(waits[0].bytes));
+  return fmt::format("{}({}{})", call, list_text(looked, descriptor), waits.empty() ? "" : asked_text(waits[0]));
 }
 
 }  // namespace uscope::analyzer

@@ -37,9 +37,14 @@ struct CallWait {
   std::vector<WaitEnd> ends;  // what makes them holders: the first of them
   bool weak = false;          // a process that has no part in it yet could end it: a FIFO that it opens
   bool by_handler = false;    // kOutside: nothing but a handler of a signal is known that could end it
-  std::string by_name;        // kOutside: nothing but somebody who opens this FIFO, or changes this System V object, is
-                              // known that could end it
-  bool user_gone = false;     // of a System V object: its last user has ended
+  bool by_self_pipe = false;  // by_handler: it would use what only this process has, or what does not block
+  bool by_timer = false;      // by_handler: of a signal that a timer may send
+  bool has_unknown = false;   // something that could end it is not known, whatever else is
+  std::string by_name;      // kOutside: nothing but somebody who opens this FIFO or terminal, or changes this System V
+                            // object, is known that could end it
+  bool is_at_fifo = false;  // by_name is that of a FIFO
+  bool nobody_comes = false;  // by_name: the last user of the System V object has ended, or who has the terminal waits
+  bool writes = false;        // it does not rest, but has something to write that there is no room for
   std::vector<WaitEnd> idle;  // have both ends of a pipe and do not read it, while its one reader is stopped
   bool anyone = false;        // kFollowed: any thread of the trace could (a semaphore whose taker is dead)
 };

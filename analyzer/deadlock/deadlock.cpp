@@ -479,8 +479,9 @@ Result<Diagnosis> Diagnostician::run() {
   out.other_waits = other_waits();
   out.edges = edges();
   if (out.findings.empty()) {
-    out.reason = why_none({calls_, objects_, waiters_, stuck_});
-    if (auto why = why_undecided(calls_, look_, waits_, objects_); !why.empty()) {
+    const Situation situation{calls_, objects_, waiters_, stuck_};
+    out.reason = why_none(situation);
+    if (auto why = why_undecided(situation, look_, waits_); !why.empty()) {
       out.verdict = Verdict::kUndecided;
       out.reason = std::move(why);
     }

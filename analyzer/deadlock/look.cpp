@@ -31,12 +31,12 @@ Result<void> read_threads(const store::Database& database, Look& out) {
 }
 
 Result<void> read_waits(const store::Database& database, Look& out) {
-  auto done = each_row(database, "SELECT thread_id, fd, via_fd, wants, bytes FROM waited_descriptor ORDER BY fd",
+  auto done = each_row(database, "SELECT thread_id, fd, via_fd, wants, bytes, parts FROM waited_descriptor ORDER BY fd",
                        [&](const SqlRow& row) {
                          const auto thread = out.threads.find(ThreadRowId(row.integer(0)));
                          if (thread == out.threads.end()) return;
-                         thread->second.descriptors.push_back(
-                             {row.integer(1), row.maybe_integer(2), text(row, 3), row.maybe_integer(4)});
+                         thread->second.descriptors.push_back({row.integer(1), row.maybe_integer(2), text(row, 3),
+                                                               row.maybe_integer(4), row.maybe_integer(5)});
                        });
   if (!done) return done;
   done = each_row(database, "SELECT thread_id, pid, pgid, what FROM waited_process", [&](const SqlRow& row) {

@@ -24,6 +24,7 @@ struct LookedDescriptor {
   std::optional<std::int64_t> via_fd;  // the epoll descriptor whose set has it
   std::string wants;                   // "read", "write", "read or write", "lock", "connect", "accept", "other"
   std::optional<std::int64_t> bytes;   // that the call asks to read or write
+  std::optional<std::int64_t> parts;   // in how many buffers
 
   // A FIFO that the call waits to open: it is no descriptor yet.
   [[nodiscard]] bool is_opening() const { return fd < -1; }
@@ -81,6 +82,12 @@ struct Resource {
 
   [[nodiscard]] bool reads() const { return access != "w"; }
   [[nodiscard]] bool writes() const { return access != "r"; }
+  // Either side; a pseudo-terminal's number is its `peer`.
+  [[nodiscard]] bool is_terminal() const { return type == "tty" || type == "ptmx"; }
+  // What it is called from the other side: of a terminal's master, the terminal.
+  [[nodiscard]] std::string object_name() const {
+    return type == "ptmx" && peer ? "/dev/pts/" + std::to_string(*peer) : name;
+  }
 };
 
 struct HeldLock {

@@ -8,6 +8,8 @@
 #include <map>
 #include <set>
 
+#include "analyzer/deadlock/nearly_stuck.h"
+
 namespace uscope::analyzer {
 namespace {
 
@@ -26,25 +28,20 @@ struct ProcessWaits {
   std::vector<std::size_t> by_name;  // threads whose waits whoever knows a name could end
 };
 
-bool is_of_java(const LastCall& thread) {
-  return std::any_of(thread.stack.begin(), thread.stack.end(),
-                     [](const StackLine& line) { return line.module == "libjvm.so"; });
-}
-
 // Waits that only somebody could end who knows the name of a thing, and of which something tells that nobody will come:
 // FIFOs that several processes wait for, as they do who open two of them crosswise; what somebody used last who has
-// ended. One process at a FIFO, or at semaphores, is a service at rest.
+// ended; a terminal that both its sides wait for. One process at a FIFO, or at semaphores, is a service at rest.
 class Names {
  public:
   Names(const LastCalls& calls, const std::vector<CallWait>& waits) {
     for (std::size_t i = 0; i < calls.threads.size(); i++) {
-      if (waits[i].by_name.empty() || system_v_class(calls.threads[i].call)) continue;
+      if (waits[i].by_name.empty() || !waits[i].is_at_fifo) continue;
       names_.insert(waits[i].by_name);
       processes_.insert(calls.threads[i].process);
     }
   }
   [[nodiscard]] bool are_all(const CallWait& wait) const {
-    return !wait.by_name.empty() && (wait.user_gone || (names_.count(wait.by_name) != 0 && is_crosswise()));
+    return !wait.by_name.empty() && (wait.nobody_comes || (names_.count(wait.by_name) != 0 && is_crosswise()));
   }
   [[nodiscard]] bool is_crosswise() const { return names_.size() > 1 && processes_.size() > 1; }
 
@@ -114,9 +111,10 @@ std::string by_names(const LastCalls& calls, const Look& look, const std::vector
 
 }  // namespace
 
-std::string why_undecided(const LastCalls& calls, const Look& look, const std::vector<CallWait>& waits,
-                          const std::vector<WaitedObject>& objects) {
+std::string why_undecided(const Situation& situation, const Look& look, const std::vector<CallWait>& waits) {
   if (look.threads.empty()) return "";
+  const LastCalls& calls = situation.calls;
+  if (auto why = why_nearly_stuck(situation, look, waits); !why.empty()) return why;
   std::int64_t looked_ns = std::numeric_limits<std::int64_t>::max();
   for (const auto& [id, thread] : look.threads) looked_ns = std::min(looked_ns, thread.ts_ns);
   std::map<std::size_t, ProcessWaits> processes;
@@ -126,7 +124,7 @@ std::string why_undecided(const LastCalls& calls, const Look& look, const std::v
     const LastProcess& process = calls.processes[thread.process];
     if (process.ended && process.until_ns < looked_ns) continue;
     const auto seen = look.threads.find(thread.thread_id);
-    add(thread, seen == look.threads.end() ? nullptr : &seen->second, waits[i], objects[i], names, i,
+    add(thread, seen == look.threads.end() ? nullptr : &seen->second, waits[i], situation.objects[i], names, i,
         processes[thread.process]);
   }
   // Who moves, or is woken from outside, may wake the others, whatever process these are of.

@@ -14,7 +14,7 @@ namespace uscope::analyzer {
 
 // The sentence that tells which waits of a process cannot be followed, and which tool can follow them. Empty if a
 // thread of the process goes on, or something outside of it is known to be able to wake it, or there was no look.
-[[nodiscard]] std::string why_undecided(const LastCalls& calls, const Look& look, const std::vector<CallWait>& waits,
-                                        const std::vector<WaitedObject>& objects);
+[[nodiscard]] std::string why_undecided(const Situation& situation, const Look& look,
+                                        const std::vector<CallWait>& waits);
 
 }  // namespace uscope::analyzer

@@ -79,10 +79,14 @@ Result<EventReader> EventReader::create(const store::Database& database, const C
       "SELECT d.arg, d.fd, d.wants, s.value, d.late FROM event_descriptor d LEFT JOIN string s ON s.id = d.string_id "
       "WHERE d.event_id = ?1 ORDER BY d.arg, d.place");
   if (!descriptors) return descriptors.error();
+  auto buffers = database.prepare("SELECT arg, parts, bytes FROM event_buffers WHERE event_id = ?1");
+  if (!buffers) return buffers.error();
   auto has_contents = one_number(database.prepare("SELECT EXISTS (SELECT * FROM event_content)"));
   if (!has_contents) return has_contents.error();
   auto has_descriptors = one_number(database.prepare("SELECT EXISTS (SELECT * FROM event_descriptor)"));
   if (!has_descriptors) return has_descriptors.error();
+  auto has_buffers = one_number(database.prepare("SELECT EXISTS (SELECT * FROM event_buffers)"));
+  if (!has_buffers) return has_buffers.error();
   auto stack = database.prepare(
       "SELECT s.depth, s.ended, f.function, m.path, s.trigger_fallback, "
       "EXISTS (SELECT 1 FROM guessed_stack g WHERE g.stack_id = s.id) FROM stack s "
@@ -92,9 +96,10 @@ Result<EventReader> EventReader::create(const store::Database& database, const C
   auto signal = database.prepare(kSelectSignal);
   if (!signal) return signal.error();
   EventReader reader(catalog, std::move(*event), std::move(*strings), std::move(*contents), std::move(*descriptors),
-                     std::move(*signal), std::move(*stack));
+                     std::move(*buffers), std::move(*signal), std::move(*stack));
   reader.has_contents_ = *has_contents != 0;
   reader.has_descriptors_ = *has_descriptors != 0;
+  reader.has_buffers_ = *has_buffers != 0;
   return reader;
 }
 
@@ -125,6 +130,13 @@ Result<EventRow> EventReader::read(EventRowId id) {
     });
     if (!done) return done.error();
   }
+  if (has_buffers_) {
+    buffers_.bind(1, id);
+    done = each(buffers_, [&](const SqlRow& row) {
+      out.buffers = EventBuffers{static_cast<int>(row.integer(0)), row.integer(1), row.integer(2)};
+    });
+    if (!done) return done.error();
+  }
   if (out.source == trace::source_name(USC_SOURCE_SIGNAL)) {
     signal_.bind(1, id);
     done = each(signal_, [&](const SqlRow& row) { out.signal = signal_of(row); });
@@ -136,13 +148,14 @@ Result<EventRow> EventReader::read(EventRowId id) {
 }
 
 EventReader::EventReader(const Catalog& catalog, store::Statement event, store::Statement strings,
-                         store::Statement contents, store::Statement descriptors, store::Statement signal,
-                         store::Statement stack)
+                         store::Statement contents, store::Statement descriptors, store::Statement buffers,
+                         store::Statement signal, store::Statement stack)
     : catalog_(&catalog),
       event_(std::move(event)),
       strings_(std::move(strings)),
       contents_(std::move(contents)),
       descriptors_(std::move(descriptors)),
+      buffers_(std::move(buffers)),
       signal_(std::move(signal)),
       stack_(std::move(stack)) {}
 

@@ -34,7 +34,7 @@ class EventReader {
   };
 
   EventReader(const Catalog& catalog, store::Statement event, store::Statement strings, store::Statement contents,
-              store::Statement descriptors, store::Statement signal, store::Statement stack);
+              store::Statement descriptors, store::Statement buffers, store::Statement signal, store::Statement stack);
 
   void fill(const store::Statement& row, EventRow& out) const;
 
@@ -45,9 +45,11 @@ class EventReader {
   store::Statement strings_;
   store::Statement contents_;
   store::Statement descriptors_;
+  store::Statement buffers_;
   store::Statement signal_;
   bool has_contents_ = false;  // else none is looked for
   bool has_descriptors_ = false;
+  bool has_buffers_ = false;
   store::Statement stack_;
   std::unordered_map<StackRowId, StackFacts> stacks_;
 };

@@ -42,6 +42,13 @@ struct EventDescriptor {
   bool late = false;  // another thread could have replaced it since the call began
 };
 
+// How much a call with a list of buffers asks for (readv, sendmsg), as a look found it.
+struct EventBuffers {
+  int arg = 0;  // which points to the list
+  std::int64_t parts = 0;
+  std::int64_t bytes = 0;
+};
+
 // What is known of a signal that was sent or delivered.
 struct EventSignal {
   int number = 0;
@@ -85,6 +92,7 @@ struct EventRow {
   std::vector<EventString> strings;            // by argument
   std::vector<EventContent> contents;          // by argument
   std::vector<EventDescriptor> descriptors;    // by argument
+  std::optional<EventBuffers> buffers;
   std::optional<EventSignal> signal;
   std::optional<StackRowId> stack_id;
   std::int64_t depth = 0;

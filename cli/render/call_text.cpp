@@ -96,6 +96,12 @@ std::optional<std::string> descriptors_text(const EventRow& event, std::size_t a
   return "[" + out + (count > kMostShown ? ", …]" : "]");
 }
 
+// What a look found: "[2 parts, 65536 bytes]".
+std::string buffers_text(const analyzer::EventBuffers& buffers) {
+  return fmt::format("[{} part{}, {} byte{}]", buffers.parts, buffers.parts == 1 ? "" : "s", buffers.bytes,
+                     buffers.bytes == 1 ? "" : "s");
+}
+
 const syscalls::FlagSet* set_of(const EventRow& event, std::size_t arg) {
   const auto word = [&](std::size_t i) { return static_cast<std::uint32_t>(event.args[i].value_or(0)); };
   if (event.call == "fcntl" && arg == 2) return syscalls::flags_of_fcntl(word(1));
@@ -207,10 +213,10 @@ std::string arguments_text(const EventRow& event) {
     }
     const bool has_string = string != event.strings.end();
     const bool is_descriptor = has_string && string->source == EventString::Source::kDescriptor;
-    if (has_string && !is_descriptor) {
-      out += string_text(letter, *string);
-      continue;
-    }
+    const bool has_buffers = event.buffers && event.buffers->arg == static_cast<int>(i);
+    if (has_string && !is_descriptor) out += string_text(letter, *string) + (has_buffers ? " " : "");
+    if (has_buffers) out += buffers_text(*event.buffers);
+    if (has_buffers || (has_string && !is_descriptor)) continue;
     const syscalls::FlagSet* set = letter == 'D' ? nullptr : set_of(event, i);
     out += set ? syscalls::flags_text(*set, static_cast<std::uint32_t>(*event.args[i]))
                : argument_text(letter, whole_number(event, i, kinds));

@@ -153,6 +153,10 @@ nlohmann::ordered_json event_json(const EventRow& event, std::optional<std::int6
           {"strings", strings},
           {"contents", contents},
           {"descriptors", descriptors},
+          {"buffers", event.buffers ? nlohmann::ordered_json{{"arg", event.buffers->arg},
+                                                             {"parts", event.buffers->parts},
+                                                             {"bytes", event.buffers->bytes}}
+                                    : nlohmann::ordered_json()},
           {"signal", event.signal ? signal_json(*event.signal) : nlohmann::ordered_json()},
           {"stack_id", json_value(event.stack_id)},
           {"depth", event.depth},

@@ -67,6 +67,9 @@ CREATE TABLE event_descriptor(
   event_id INTEGER NOT NULL REFERENCES event(id), arg INTEGER NOT NULL, place INTEGER NOT NULL, fd INTEGER NOT NULL,
   wants TEXT NOT NULL CHECK (wants IN ('read', 'write', 'read or write', 'other')),
   string_id INTEGER REFERENCES string(id), late INTEGER NOT NULL, PRIMARY KEY (event_id, arg, place)) WITHOUT ROWID;
+CREATE TABLE event_buffers(
+  event_id INTEGER PRIMARY KEY REFERENCES event(id), arg INTEGER NOT NULL, parts INTEGER NOT NULL,
+  bytes INTEGER NOT NULL);
 CREATE TABLE futex_wait(
   event_id INTEGER PRIMARY KEY REFERENCES event(id), address INTEGER NOT NULL, op INTEGER NOT NULL,
   expected INTEGER, timeout_ns INTEGER, words BLOB, words_at_stop BLOB, key TEXT, words_from INTEGER,
@@ -141,7 +144,7 @@ CREATE TABLE thread_look(
 CREATE TABLE waited_descriptor(
   thread_id INTEGER NOT NULL REFERENCES thread(id), fd INTEGER NOT NULL, via_fd INTEGER,
   wants TEXT NOT NULL CHECK (wants IN ('read', 'write', 'read or write', 'lock', 'connect', 'accept', 'other')),
-  bytes INTEGER);
+  bytes INTEGER, parts INTEGER);
 CREATE TABLE waited_process(
   thread_id INTEGER NOT NULL REFERENCES thread(id), pid INTEGER, pgid INTEGER,
   what TEXT NOT NULL CHECK (what IN ('child', 'vfork', 'pidfd')));

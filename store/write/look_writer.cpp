@@ -15,9 +15,9 @@ using Number = std::optional<std::int64_t>;
 
 constexpr std::array<std::string_view, USC_THREAD_STATES> kStates{"unknown", "running", "asleep", "uninterruptible",
                                                                   "stopped", "traced",  "frozen", "ended"};
-constexpr std::array<std::string_view, USC_RESOURCE_TYPES> kTypes{"other",   "pipe",   "fifo",  "unix",     "inet",
-                                                                  "eventfd", "pidfd",  "epoll", "signalfd", "timerfd",
-                                                                  "inotify", "mqueue", "tty",   "file",     "device"};
+constexpr std::array<std::string_view, USC_RESOURCE_TYPES> kTypes{
+    "other",    "pipe",    "fifo",    "unix",   "inet", "eventfd", "pidfd",  "epoll",
+    "signalfd", "timerfd", "inotify", "mqueue", "tty",  "file",    "device", "ptmx"};
 constexpr std::array<std::string_view, 4> kAccess{"", "r", "w", "rw"};
 constexpr std::array<std::string_view, USC_LOCK_KINDS> kLocks{"flock", "posix", "ofd", "lease", "sem", "msg", "mqueue"};
 constexpr std::array<std::string_view, USC_MONITOR_KINDS> kMonitors{"enter", "wait", "park"};
@@ -37,7 +37,7 @@ std::optional<std::string> text_if(const Row& text) {
 Result<void> LookWriter::prepare() {
   const std::array<std::pair<std::unique_ptr<TableRows>*, std::pair<std::string_view, std::size_t>>, 7> tables{{
       {&threads_, {"thread_look", 16}},
-      {&descriptors_, {"waited_descriptor", 5}},
+      {&descriptors_, {"waited_descriptor", 6}},
       {&processes_, {"waited_process", 4}},
       {&resources_, {"resource", 16}},
       {&locks_, {"held_lock", 11}},
@@ -107,7 +107,8 @@ Result<void> LookWriter::write_waits() {
     if (waited.what == USC_WAITED_DESCRIPTOR) {
       done = descriptors_->add(waited.head.task, waited.fd,
                                waited.via_fd == USC_WAITED_NO_FD ? std::nullopt : Number(std::int64_t{waited.via_fd}),
-                               LastingText{wants_name(waited.wants)}, number_if(waited.pid != 0, waited.pid));
+                               LastingText{wants_name(waited.wants)}, number_if(waited.pid != 0, waited.pid),
+                               number_if(waited.pgid != 0, waited.pgid));
     } else {
       const std::string_view what = waited.what == USC_WAITED_CHILD   ? "child"
                                     : waited.what == USC_WAITED_VFORK ? "vfork"

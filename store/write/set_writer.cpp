@@ -2,9 +2,11 @@
 #include "store/write/set_writer.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "store/write/wants_name.h"
 #include "support/text.h"
@@ -14,16 +16,20 @@ namespace uscope::store {
 namespace {
 
 // The argument that has the set: a select has one for each kind of waiting, of which the first is for reading.
-enum class SetCall : std::uint8_t { kNone, kPoll, kSelect, kEpoll };
+enum class SetCall : std::uint8_t { kNone, kPoll, kSelect, kEpoll, kBuffers };
 
 SetCall set_call(std::uint8_t abi, std::uint32_t nr) {
   if (abi != USC_ABI_X86_64) return SetCall::kNone;
   const std::string name = syscalls::syscall_name(USC_ABI_X86_64, nr);
   if (name == "poll" || name == "ppoll") return SetCall::kPoll;
   if (name == "select" || name == "pselect6") return SetCall::kSelect;
+  constexpr std::array<std::string_view, 10> kWithBuffers{"readv",    "preadv",  "preadv2",  "writev",  "pwritev",
+                                                          "pwritev2", "recvmsg", "recvmmsg", "sendmsg", "sendmmsg"};
+  if (std::find(kWithBuffers.begin(), kWithBuffers.end(), name) != kWithBuffers.end()) return SetCall::kBuffers;
   return name.starts_with("epoll_") ? SetCall::kEpoll : SetCall::kNone;
 }
 
+constexpr int kBuffers = 1;  // of what has a list of them
 constexpr int kReadSet = 1;  // arguments of select
 constexpr int kWriteSet = 2;
 constexpr int kExceptSet = 3;
@@ -34,6 +40,9 @@ Result<void> SetWriter::prepare() {
   auto rows = database_.rows("event_descriptor", 7);
   if (!rows) return rows.error();
   rows_ = std::move(*rows);
+  auto buffers = database_.rows("event_buffers", 4);
+  if (!buffers) return buffers.error();
+  buffers_ = std::move(*buffers);
   first_ = learn(definitions_.looks.first());
   last_ = learn(definitions_.looks.last());
   return {};
@@ -82,7 +91,9 @@ Result<bool> SetWriter::write_of(const Look& look, EventRowId event_id, const us
     const bool reads = waited->wants == USC_WANTS_READ || waited->wants == USC_WANTS_READ_OR_WRITE;
     const bool writes = waited->wants == USC_WANTS_WRITE || waited->wants == USC_WANTS_READ_OR_WRITE;
     Result<void> done;
-    if (call != SetCall::kSelect) {
+    if (call == SetCall::kBuffers) {
+      if (waited->pgid != 0) done = buffers_->add(event_id, kBuffers, waited->pgid, waited->pid);
+    } else if (call != SetCall::kSelect) {
       done = add(look, event_id, process, *waited, 0, waited->wants);
     } else {
       if (reads) done = add(look, event_id, process, *waited, kReadSet, USC_WANTS_READ);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Fills event_descriptor: the descriptors in the set of a call that waits (poll, select, epoll_wait), as a look found
-// them. Only the first and the last look are kept, so only calls are described that were under way at one of these.
+// them; and event_buffers: how much a call with a list of buffers (writev, sendmsg) asks for. Only the first and the
+// last look are kept, so only calls are described that were under way at one of these.
 #pragma once
 
 #include <cstdint>
@@ -51,6 +52,7 @@ class SetWriter {
   const Definitions& definitions_;
   StringTable& strings_;
   std::unique_ptr<TableRows> rows_;
+  std::unique_ptr<TableRows> buffers_;
   std::int64_t place_ = 0;  // of the next descriptor of the event
   Look first_;
   Look last_;

@@ -296,6 +296,49 @@ static void low_stack(void) {
   joins(thread);
 }
 
+/* It has a handler, which might read what fills the pipe; hardly any does. */
+static void handler(int number) {
+  OPAQUE(number);
+}
+static void own_full_pipe(void) {
+  make(first);
+  CHECK(signal(SIGUSR1, handler) != SIG_ERR);
+  say("main", first[1]);
+  writes(first[1]);
+}
+
+/* The event loop waits for a word that a handler would send, and for the child, whose output it does not read. */
+static void event_loop(void) {
+  make(first);
+  make(second);
+  make(third);
+  CHECK(signal(SIGUSR1, handler) != SIG_ERR);
+  FORK(talker);
+  close(first[1]);
+  close(third[1]);
+  struct pollfd set[] = {{second[0], POLLIN, 0}, {third[0], POLLIN, 0}};
+  say("main", second[0]);
+  poll(set, 2, -1);
+}
+
+/* As socat does, it keeps the write end of the pipe that it reads, and has a handler that ends it. */
+static void relayed(void) {
+  close(first[0]);
+  close(second[1]);
+  say("relayed", second[0]);
+  reads(second[0]);
+}
+static void keeps_write_end(void) {
+  make(first);
+  make(second);
+  CHECK(signal(SIGTERM, removes_files) != SIG_ERR);
+  FORK(relayed);
+  close(second[0]);
+  struct pollfd set[] = {{first[0], POLLIN, 0}};
+  say("main", first[0]);
+  poll(set, 1, -1);
+}
+
 /* The listener's queue is full, and who should accept waits for the one that connects. */
 static struct sockaddr_un socket_name;
 static void caller(void) {
@@ -336,6 +379,9 @@ static const struct scenario scenarios[] = {
     {"connect_full", connect_full},
     {"poll_continued", poll_continued},
     {"low_stack", low_stack},
+    {"own_full_pipe", own_full_pipe},
+    {"event_loop", event_loop},
+    {"keeps_write_end", keeps_write_end},
 };
 
 int main(int argc, char** argv) {

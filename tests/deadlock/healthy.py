@@ -91,7 +91,7 @@ def contention(_, build):
 SERVERS = {"apache2": apache, "mariadbd": mariadb, "redis-server": redis, "nginx": nginx, "postgres": postgres, "node": node,
            "java": java, "thread pool": pool, "lock contention": contention, **PROGRAMS}
 # What cannot be followed is no accusation: their runtimes have their own scheduler, or monitors.
-OPAQUE = ("java", "go http")
+OPAQUE = ("java", "java and its child", "go http")
 
 
 def application(process):

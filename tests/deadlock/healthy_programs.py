@@ -43,6 +43,33 @@ FUTURES = ("import concurrent.futures, sys, time\nwith concurrent.futures.Proces
 HELPER = "import subprocess, sys\nhelper = subprocess.Popen(['cat'], stdin=subprocess.PIPE, stdout=subprocess.PIPE)\nsys.stdin.read()"
 ASYNCIO = ("import asyncio\nasync def serves():\n    await asyncio.create_subprocess_exec('sleep', '600')\n"
            "    server = await asyncio.start_unix_server(lambda r, w: w.close(), 'socket')\n    await server.serve_forever()\nasyncio.run(serves())")
+PTY_DRIVER = """
+import os, pty, select, sys
+pid, master = pty.fork()
+if pid == 0:
+    os.execlp("cat", "cat")
+while select.select([{waits}], [], [], {limit})[0]:
+    os.write(master, os.read(0, 100))
+"""
+# The event loop has paused the child's output, and goes on after a time.
+PAUSED = ("import asyncio\nasync def pauses():\n    child = await asyncio.create_subprocess_exec('yes', stdout=asyncio.subprocess.PIPE)\n"
+          "    await asyncio.sleep(600)\n    await child.stdout.read(1)\nasyncio.run(pauses())")
+# A child fills a pipe that somebody else reads; the parent has a handler that writes to a pipe of its own.
+FILLS = """
+import os, select, signal, sys
+reads, wakes = os.pipe()
+os.set_blocking(wakes, False)
+signal.set_wakeup_fd(wakes)
+signal.signal(signal.SIGUSR1, lambda *_: None)
+ends, end = os.pipe()
+if os.fork() == 0:
+    os.close(reads)
+    while True:
+        os.write(1, b'x' * 4096)
+os.close(end)
+select.select([reads, ends], [], [])
+"""
+PASSWORD = "import getpass; getpass.getpass()"
 MAKE = "all: one two three\none two three:\n\tsleep 600\n"
 MAKE_READS = "all: one two three\none two three:\n\t@cat fifo >/dev/null\n"
 HELD = []  # descriptors that stay open as long as this script
@@ -170,6 +197,90 @@ class Other:
         return self.starter.wait(*arguments)
 
 
+def socat(folder, _):
+    """A relay that waits for callers, and one that has a caller."""
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(os.path.join(folder, "service"))
+    server.listen()
+    process = started("socat", "UNIX-LISTEN:relay,fork", "UNIX-CONNECT:service", cwd=folder)
+    wait_for(lambda: os.path.exists(os.path.join(folder, "relay")), "socat does not serve")
+    caller = socket.socket(socket.AF_UNIX)
+    caller.connect(os.path.join(folder, "relay"))
+    HELD.extend((server, caller, server.accept()))
+    return process
+
+
+def socat_terminal(folder, _):
+    """Whoever opens the terminal by its name talks to the child."""
+    process = started("socat", "PTY,link=terminal,raw", "EXEC:cat", cwd=folder)
+    wait_for(lambda: os.path.exists(os.path.join(folder, "terminal")), "socat makes no terminal")
+    return process
+
+
+def pty_driver(_, __):
+    return fed(PYTHON, "-c", PTY_DRIVER.format(waits="0", limit="None"))
+
+
+def pty_driver_timed(_, __):
+    return fed(PYTHON, "-c", PTY_DRIVER.format(waits="master", limit="600"))
+
+
+def tmux(folder, _):
+    name = os.path.join(folder, "tmux")
+    starter = started("tmux", "-S", name, "-f", "/dev/null", "new-session", "-d", "cat", cwd=folder)
+    starter.wait(20)
+    server = int(subprocess.run(["tmux", "-S", name, "display", "-p", "#{pid}"], capture_output=True, text=True, check=True).stdout)
+    return Server(server, ["tmux", "-S", name, "kill-server"])
+
+
+def password(folder, _):
+    return fed("script", "-qfc", f'{PYTHON} -c "{PASSWORD}"', "/dev/null", cwd=folder)
+
+
+def pager(folder, _):
+    return fed("script", "-qfc", "less /etc/services", "/dev/null", cwd=folder)
+
+
+def java_child(_, build):
+    return started("java", "-cp", os.path.join(build, "tests/fixtures"), "Child", "later")
+
+
+def paused(_, __):
+    return started(PYTHON, "-c", PAUSED)
+
+
+def fills(_, __):
+    reading, writing = os.pipe()
+    HELD.append(reading)
+    process = started(PYTHON, "-c", FILLS, stdout=writing)
+    os.close(writing)
+    return process
+
+
+def in_flight(_, __):
+    """Somebody else's descriptor lies in the queue of a socket as long as this script runs."""
+    ends = socket.socketpair()
+    socket.send_fds(ends[0], [b"x"], [0])
+    HELD.extend(ends)
+    return relays(_, __)
+
+
+class Server:
+    """One that has left its starter."""
+
+    def __init__(self, pid, ends):
+        self.pid, self.ends, self.returncode = pid, ends, None
+
+    def poll(self):
+        return None if os.path.exists(f"/proc/{self.pid}") else 0
+
+    def send_signal(self, _):
+        subprocess.run(self.ends, check=False)
+
+    def wait(self, *_):
+        return 0
+
+
 def ssh_agent(folder, _):
     return started("ssh-agent", "-D", "-a", os.path.join(folder, "agent"))
 
@@ -202,4 +313,8 @@ def client(folder, _):
 PROGRAMS = {"tail -f, grep": tail_grep, "relays": relays, "make -j2": make, "make -j2 at a fifo": make_reads, "pool of processes, idle": pool_idle,
             "pool of processes, busy": pool_busy, "process pool executor": futures, "helper process": helper, "asyncio": asyncio,
             "postgres, row lock": postgres_row_lock, "go http": go_http, "gdb": gdb, "program under gdb": gdb_program, "supervisor": supervisor,
-            "container": container_init, "shell on a terminal": shell_on_terminal, "client": client, "ssh-agent": ssh_agent, "dbus-daemon": dbus}
+            "container": container_init, "shell on a terminal": shell_on_terminal, "client": client, "socat": socat,
+            "socat, terminal": socat_terminal, "pty driver": pty_driver, "pty driver, timed": pty_driver_timed, "tmux": tmux,
+            "password prompt": password, "pager": pager, "java and its child": java_child, "asyncio, paused": paused,
+            "child fills a pipe": fills, "ssh-agent": ssh_agent, "dbus-daemon": dbus,
+            "relays, descriptors in flight": in_flight}

@@ -10,7 +10,7 @@ import stat
 import subprocess
 from pathlib import Path
 
-from kernels import VmError
+from kernels import VmError, modules_of
 
 HERE = Path(__file__).resolve().parent
 
@@ -117,7 +117,7 @@ class Tree:
             raise VmError(f"cpio: {done.stderr.decode(errors='replace').strip()}")
 
 
-def make_initramfs(work: Path, options) -> Path:
+def make_initramfs(work: Path, options, kernel: Path) -> Path:
     tree = Tree(work / "root", getattr(options, "leave_out", ()))
     busybox = shutil.which("busybox")
     if not busybox:
@@ -135,6 +135,8 @@ def make_initramfs(work: Path, options) -> Path:
         found = source if os.path.exists(source) else shutil.which(source) or source
         found = os.path.abspath(found)
         tree.put_all(found, target or found)
+    for module in modules_of(kernel):
+        tree.put(str(module), f"/modules/{module.name}")
     shutil.copy2(HERE / "guest-init", tree.inside("/init"))
     os.chmod(tree.inside("/init"), 0o755)
     script = "".join(f"export {shlex.quote(text)}\n" for text in options.env)

@@ -13,11 +13,13 @@ import tempfile
 from pathlib import Path
 
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
-# Of the kernel's own modules, those that tests load: without dependencies.
-MODULES = ("binfmt_misc",)
-
 # Kernel series by the Debian suite whose linux-image-amd64 brings it; "sid" is whatever is newest there.
 SUITES = {"6.1": "bookworm", "6.12": "trixie", "sid": "sid"}
+# Debian's modules that guests have. By these a kernel lists its sockets, and would load them by itself where there is modprobe: each
+# guest loads them, in this order, where they are not built in.
+LISTS_OF_SOCKETS = ("inet_diag", "tcp_diag", "unix_diag")
+# Those that a test loads: without dependencies.
+MODULES = ("binfmt_misc",)
 
 
 class VmError(Exception):
@@ -95,13 +97,6 @@ def image_package(options: list) -> str:
     return package
 
 
-def keep_module(tree: Path, folder: Path, name: str) -> None:
-    """A module of the package, unpacked. Where the package has none, the file is empty."""
-    found = [path for path in tree.rglob(f"{name}.ko*") if path.suffix in (".ko", ".xz")]
-    content = found[0].read_bytes() if found else b""
-    (folder / f"{name}.ko").write_bytes(lzma.decompress(content) if found and found[0].suffix == ".xz" else content)
-
-
 def fetch_kernel(series: str, cache: Path, folder: Path) -> None:
     if series not in SUITES:
         raise VmError(f"kernel {series} is not known; known are {', '.join(SUITES)}, or give the path of a vmlinuz")
@@ -117,13 +112,27 @@ def fetch_kernel(series: str, cache: Path, folder: Path) -> None:
             raise VmError(f"{deb.name} holds no vmlinuz")
         # The other modules and the packed file are some 400 MB that nothing here needs.
         ready = Path(work) / "ready"
-        ready.mkdir()
+        (ready / "modules").mkdir(parents=True)
         shutil.copy2(images[0], ready / "vmlinuz")
+        for name in (*LISTS_OF_SOCKETS, *MODULES):
+            keep_module(Path(work) / "tree", name, ready / "modules")
         (ready / "package").write_text(f"{deb.name}\n")
-        for name in MODULES:
-            keep_module(Path(work) / "tree", ready, name)
         shutil.rmtree(folder, ignore_errors=True)
         os.rename(ready, folder)
+
+
+def keep_module(tree: Path, name: str, folder: Path) -> None:
+    """Unpacked: what loads modules in the guest unpacks none. Where the package has none, the file is empty: a kernel may have it built in,
+    or in a package of its own."""
+    found = [path for path in tree.rglob(f"{name}.ko*") if path.suffix in (".ko", ".xz")]
+    content = found[0].read_bytes() if found else b""
+    (folder / f"{name}.ko").write_bytes(lzma.decompress(content) if found and found[0].suffix == ".xz" else content)
+
+
+def modules_of(image: Path) -> list:
+    """The modules that a guest with this image loads, in order; none of a kernel that was not fetched."""
+    files = [image.parent / "modules" / f"{name}.ko" for name in LISTS_OF_SOCKETS]
+    return [file for file in files if file.is_file() and file.stat().st_size > 0]
 
 
 def kernel_image(kernel: str, refresh: bool) -> Path:
@@ -136,7 +145,9 @@ def kernel_image(kernel: str, refresh: bool) -> Path:
     folder = cache / f"kernel-{kernel}"
     with open(cache / f"kernel-{kernel}.lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # two tests may need it at once
-        if refresh or not all((folder / name).is_file() for name in ("vmlinuz", *(f"{module}.ko" for module in MODULES))):
+        # An earlier version kept other modules, or none.
+        kept = [folder / "modules" / f"{name}.ko" for name in (*LISTS_OF_SOCKETS, *MODULES)]
+        if refresh or not all(file.is_file() for file in (folder / "vmlinuz", *kept)):
             print(f"uscope-vm: fetching Debian's kernel {kernel} into {folder}", file=sys.stderr)
             fetch_kernel(kernel, cache, folder)
     return folder / "vmlinuz"
@@ -144,7 +155,7 @@ def kernel_image(kernel: str, refresh: bool) -> Path:
 
 def kernel_module(kernel: str, name: str) -> Path:
     """One of MODULES of a kernel of SUITES."""
-    path = kernel_image(kernel, False).parent / f"{name}.ko"
+    path = kernel_image(kernel, False).parent / "modules" / f"{name}.ko"
     if not path.is_file() or not path.stat().st_size:
         raise VmError(f"kernel {kernel} has no module {name} here")
     return path

@@ -219,7 +219,7 @@ def main(arguments: list) -> int:
                 return 0
             wanted = prepare(options, tests, work)
             kernel = kernel_image(options.kernel, False)
-            initramfs = make_initramfs(work, options)
+            initramfs = make_initramfs(work, options, kernel)
             ended = run_guest(qemu_command(kernel, initramfs, work, options), work, options, out=results)
             status = judge(work, ended, options)
         except (VmError, subprocess.CalledProcessError) as error:

@@ -65,7 +65,7 @@ def main(arguments: list) -> int:
         try:
             kernel = kernel_image(options.kernel, options.refresh)
             options.with_ += [f"{kernel_module(options.kernel, name)}:/root/{name}.ko" for name in options.with_module]
-            initramfs = make_initramfs(work, options)
+            initramfs = make_initramfs(work, options, kernel)
             ended = run_guest(qemu_command(kernel, initramfs, work, options), work, options)
             status = judge(work, ended, options)
             if options.results and status not in (EXIT_KERNEL, EXIT_TIME, EXIT_HARNESS):

@@ -19,6 +19,7 @@
 
 #include "support/unique_fd.h"
 #include "tracer/process/process_list.h"
+#include "tracer/waits/terminals.h"
 
 namespace uscope::tracer {
 namespace {
@@ -65,6 +66,9 @@ bool read_fdinfo(const std::string& of, Descriptor& descriptor) {
       descriptor.peer = number > 0 ? static_cast<std::uint64_t>(number) : 0;
     } else if (const char* sent = value("scm_fds:")) {
       descriptor.sends_descriptors = std::strtoul(sent, nullptr, 10) != 0;
+    } else if (const char* terminal = value("tty-index:")) {  // the master's side alone
+      descriptor.type = USC_RESOURCE_PTMX;
+      descriptor.terminal = static_cast<std::uint32_t>(std::strtoul(terminal, nullptr, 10));
     } else if (value("tfd:") != nullptr) {
       int fd = -1;
       unsigned events = 0;
@@ -79,6 +83,11 @@ constexpr unsigned kAsked = STATX_TYPE | STATX_INO | STATX_NLINK;
 void set_object(const struct statx& found, Descriptor& descriptor) {
   descriptor.object = {makedev(found.stx_dev_major, found.stx_dev_minor), found.stx_ino};
   descriptor.has_links = found.stx_nlink != 0;
+  if (const auto number = pseudo_terminal(found.stx_rdev_major, found.stx_rdev_minor);
+      number && S_ISCHR(found.stx_mode)) {
+    descriptor.type = USC_RESOURCE_TTY;
+    descriptor.terminal = number;
+  }
   if (descriptor.type != USC_RESOURCE_FILE) return;
   if (S_ISFIFO(found.stx_mode)) descriptor.type = USC_RESOURCE_FIFO;
   if (S_ISCHR(found.stx_mode) || S_ISBLK(found.stx_mode)) descriptor.type = USC_RESOURCE_DEVICE;
@@ -100,6 +109,11 @@ struct Folder {
 std::uint64_t number_in(const std::string& name) {
   const std::size_t open = name.find('[');
   return open == std::string::npos ? 0 : std::strtoull(name.c_str() + open + 1, nullptr, 10);
+}
+
+std::string last_part(std::string path) {
+  if (path.ends_with(kDeleted)) path.resize(path.size() - kDeleted.size());
+  return path.substr(path.rfind('/') + 1);
 }
 
 std::string folder_of(std::uint32_t pid) {

@@ -22,6 +22,7 @@ struct Descriptor {
   std::optional<std::pair<std::uint64_t, std::uint64_t>> object;  // device and inode
   std::optional<std::uint64_t> queued;
   std::uint64_t peer = 0;
+  std::optional<std::uint32_t> terminal;  // of either side of a pseudo-terminal: its number, where its name tells it
   std::vector<std::pair<int, std::uint32_t>> set;  // of an epoll descriptor: numbers and events
   bool sends_descriptors = false;
   bool has_links = true;  // of what has a path: some folder still has it
@@ -31,6 +32,9 @@ using Descriptors = std::map<int, Descriptor>;
 
 // The number of "pipe:[4711]"; 0: it has none.
 [[nodiscard]] std::uint64_t number_in(const std::string& name);
+
+// Of a path, without what /proc appends where the file is deleted.
+[[nodiscard]] std::string last_part(std::string path);
 
 // A process's folder in /proc.
 [[nodiscard]] std::string folder_of(std::uint32_t pid);

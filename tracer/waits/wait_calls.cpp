@@ -47,11 +47,7 @@ void add_poll(CallWaits& waits, const CallFound& call, const ReadMemory& read) {
     if (one.fd < 0) continue;
     const bool in = (one.events & (POLLIN | POLLRDNORM | POLLPRI | POLLRDBAND | POLLRDHUP)) != 0;
     const bool out = (one.events & (POLLOUT | POLLWRNORM | POLLWRBAND)) != 0;
-    waits.things.push_back({.wants = in && out ? USC_WANTS_READ_OR_WRITE
-                                     : in      ? USC_WANTS_READ
-                                     : out     ? USC_WANTS_WRITE
-                                               : USC_WANTS_OTHER,
-                            .fd = one.fd});
+    waits.things.push_back({.wants = wants_of(in, out), .fd = one.fd});
   }
 }
 
@@ -72,11 +68,7 @@ void add_select(CallWaits& waits, const CallFound& call, const ReadMemory& read)
   for (std::size_t fd = 0; fd < count; fd++) {
     const auto has = [&](std::size_t set) { return (sets[set][fd / kBits] >> (fd % kBits) & 1U) != 0; };
     if (!has(0) && !has(1) && !has(2)) continue;
-    waits.things.push_back({.wants = has(0) && has(1) ? USC_WANTS_READ_OR_WRITE
-                                     : has(0)         ? USC_WANTS_READ
-                                     : has(1)         ? USC_WANTS_WRITE
-                                                      : USC_WANTS_OTHER,
-                            .fd = static_cast<int>(fd)});
+    waits.things.push_back({.wants = wants_of(has(0), has(1)), .fd = static_cast<int>(fd)});
   }
 }
 
@@ -125,34 +117,44 @@ bool continues_poll(const std::string& wchan) {
 // MAX_RW_COUNT: no call moves more.
 constexpr std::uint64_t kMostBytes = 0x7ffff000;
 
-std::optional<std::uint64_t> vector_bytes(std::uint64_t at, std::uint64_t count, const ReadMemory& read) {
+// What a call asks to move: bytes, in so many buffers; 0: it has no list of them.
+struct Asked {
+  std::uint64_t bytes = 0;
+  std::uint32_t parts = 0;
+};
+
+void add(Asked& asked, const Asked& more) {
+  asked.bytes = std::min(asked.bytes + more.bytes, kMostBytes);
+  asked.parts += more.parts;
+}
+
+std::optional<Asked> vector_asks(std::uint64_t at, std::uint64_t count, const ReadMemory& read) {
   constexpr std::uint64_t kMostBuffers = 1024;  // UIO_MAXIOV
   if (count > kMostBuffers) return std::nullopt;
   std::vector<iovec> buffers(count);
   if (count != 0 && !read(at, static_cast<void*>(buffers.data()), count * sizeof(iovec))) return std::nullopt;
-  std::uint64_t bytes = 0;
-  for (const iovec& buffer : buffers)
-    bytes = std::min(bytes + std::min<std::uint64_t>(buffer.iov_len, kMostBytes), kMostBytes);
-  return bytes;
+  Asked asked;
+  for (const iovec& buffer : buffers) add(asked, {std::min<std::uint64_t>(buffer.iov_len, kMostBytes), 1});
+  return asked;
 }
 
 // Of `count` messages, whose heads are so far apart.
-std::optional<std::uint64_t> message_bytes(std::uint64_t at, std::uint64_t count, std::size_t apart,
-                                           const ReadMemory& read) {
+std::optional<Asked> messages_ask(std::uint64_t at, std::uint64_t count, std::size_t apart, const ReadMemory& read) {
   constexpr std::uint64_t kMostMessages = 1024;
-  std::uint64_t bytes = 0;
+  Asked asked;
   for (std::uint64_t i = 0; i < count; i++) {
     msghdr head{};
     if (i == kMostMessages || !read(at + i * apart, static_cast<void*>(&head), sizeof(head))) return std::nullopt;
-    const auto more = vector_bytes(reinterpret_cast<std::uint64_t>(head.msg_iov), head.msg_iovlen, read);
+    const auto more = vector_asks(reinterpret_cast<std::uint64_t>(head.msg_iov), head.msg_iovlen, read);
     if (!more) return std::nullopt;
-    bytes = std::min(bytes + *more, kMostBytes);
+    add(asked, *more);
   }
-  return bytes;
+  return asked;
 }
 
-std::optional<std::uint64_t> bytes_of(const CallFound& call, const ReadMemory& read) {
+std::optional<Asked> asked_by(const CallFound& call, const ReadMemory& read) {
   const std::uint64_t* const a = call.args;
+  const auto bytes = [](std::uint64_t count) { return Asked{std::min(count, kMostBytes), 0}; };
   switch (call.nr) {
     case __NR_read:
     case __NR_pread64:
@@ -165,24 +167,24 @@ std::optional<std::uint64_t> bytes_of(const CallFound& call, const ReadMemory& r
     case __NR_mq_timedreceive:
     case __NR_msgsnd:
     case __NR_msgrcv:
-      return std::min(a[2], kMostBytes);
+      return bytes(a[2]);
     case __NR_sendfile:
-      return std::min(a[3], kMostBytes);
+      return bytes(a[3]);
     case __NR_splice:
-      return std::min(a[4], kMostBytes);
+      return bytes(a[4]);
     case __NR_readv:
     case __NR_preadv:
     case __NR_preadv2:
     case __NR_writev:
     case __NR_pwritev:
     case __NR_pwritev2:
-      return vector_bytes(a[1], a[2], read);
+      return vector_asks(a[1], a[2], read);
     case __NR_recvmsg:
     case __NR_sendmsg:
-      return message_bytes(a[1], 1, sizeof(msghdr), read);
+      return messages_ask(a[1], 1, sizeof(msghdr), read);
     case __NR_recvmmsg:
     case __NR_sendmmsg:
-      return message_bytes(a[1], static_cast<std::uint32_t>(a[2]), sizeof(mmsghdr), read);
+      return messages_ask(a[1], static_cast<std::uint32_t>(a[2]), sizeof(mmsghdr), read);
     default:
       return std::nullopt;
   }
@@ -245,11 +247,19 @@ std::optional<CallFound> parse_call(const std::string& line, const std::string& 
   return call;
 }
 
+usc_wants_kind wants_of(bool in, bool out) {
+  if (in) return out ? USC_WANTS_READ_OR_WRITE : USC_WANTS_READ;
+  return out ? USC_WANTS_WRITE : USC_WANTS_OTHER;
+}
+
 CallWaits waits_of(const CallFound& call, const ReadMemory& read) {
   CallWaits waits;
   if (call.abi != USC_ABI_X86_64) return waits;
   const std::uint64_t* const a = call.args;
-  waits.bytes = bytes_of(call, read);
+  if (const auto asked = asked_by(call, read)) {
+    waits.bytes = asked->bytes;
+    waits.parts = asked->parts;
+  }
   switch (call.nr) {
     case __NR_read:
     case __NR_readv:

@@ -54,12 +54,16 @@ struct CallWaits {
   std::vector<SemaphoreChange> changes;  // what it asks of that set
   int messages = -1;                     // id of a System V message queue
   std::optional<std::uint64_t> bytes;    // that it asks to read or write, in all its buffers
+  std::uint32_t parts = 0;               // so many buffers, where the call has a list of them
   std::optional<OpenedPath> path;        // that it opens
   bool own_group = false;                // for children of its own process group
   bool on_queue = false;                 // its one descriptor is that of a POSIX message queue
   bool is_followed = false;              // `things` is all that it waits for
   bool unreadable = false;               // memory that would tell could not be read
 };
+
+// Of a set's descriptor for whose input, or for room for output, a call waits.
+[[nodiscard]] usc_wants_kind wants_of(bool in, bool out);
 
 [[nodiscard]] CallWaits waits_of(const CallFound& call, const ReadMemory& read);
 

@@ -1,146 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/waits/wait_look.h"
 
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstring>
 #include <fstream>
-#include <map>
-#include <set>
 #include <sstream>
-#include <thread>
-#include <unordered_map>
-#include <unordered_set>
-#include <utility>
 
-#include "support/clock.h"
-#include "trace/record_builder.h"
 #include "tracer/java/java_look.h"
 #include "tracer/java/java_monitors.h"
 #include "tracer/process/process_list.h"
-#include "tracer/waits/descriptors.h"
 #include "tracer/waits/held_locks.h"
-#include "tracer/waits/sockets.h"
-#include "tracer/waits/thread_status.h"
-#include "tracer/waits/timers.h"
-#include "tracer/waits/wait_calls.h"
+#include "tracer/waits/look_taker.h"
 
 namespace uscope::tracer {
-namespace {
 
-constexpr std::size_t kAnswerBytes = std::size_t{32} << 10;
-constexpr std::size_t kMostResources = 200'000;
-constexpr std::size_t kMostName = 4096;
-
-class WaitLook {
- public:
-  explicit WaitLook(ScoutDesk& desk) : desk_(desk), began_ns_(monotonic_ns()) {
-    ScoutReader request(desk.request().bytes);
-    number_ = request.get<std::uint32_t>();
-    const auto take = [](std::span<const std::byte> bytes, auto& items) {
-      items.resize(bytes.size() / sizeof(items[0]));
-      if (!items.empty()) std::memcpy(static_cast<void*>(items.data()), bytes.data(), items.size() * sizeof(items[0]));
-    };
-    take(request.get_bytes(), threads_);
-    std::vector<std::uint32_t> silent;
-    take(request.get_bytes(), silent);
-    silent_.insert(silent.begin(), silent.end());
-    for (const AskedThread& thread : threads_) processes_.emplace(thread.pid, thread.process);
-  }
-
-  void take();
-
- private:
-  struct Found {
-    AskedThread asked;
-    std::optional<ThreadStatus> before;
-    usc_thread_look record{};
-    CallWaits waits;
-  };
-
-  template <typename Record>
-  void answer(Record& record, std::string_view text = {}, std::uint32_t task = 0) {
-    record.look = number_;
-    record.head.task = task;
-    record.head.time = began_ns_;
-    trace::RecordBuilder<Record> built(record);
-    built.add(std::span(text.data(), text.size()));
-    const std::vector<char> bytes = built.take();
-    const auto raw = std::as_bytes(std::span(bytes));
-    answer_.insert(answer_.end(), raw.begin(), raw.end());
-    if (answer_.size() >= kAnswerBytes) send();
-  }
-  void send() {
-    if (!answer_.empty()) desk_.answer(answer_);
-    answer_.clear();
-  }
-  void trouble(std::uint32_t pid, const std::string& text) {
-    usc_look_trouble record{};
-    const auto known = processes_.find(pid);
-    record.process = known == processes_.end() ? 0 : known->second;
-    record.text_bytes = static_cast<__u32>(text.size());
-    answer(record, text);
-  }
-  // What lies in a socket's queue may be the other end of anything, and whoever reads it gets it.
-  void in_flight(std::uint32_t pid, int fd) {
-    trouble(0, fmt::format("descriptors that are in flight to descriptor {} of process {}", fd, pid));
-  }
-  void look_at(Found& found);
-  void look_at_monitors();
-  [[nodiscard]] std::uint64_t without_timer(std::uint32_t pid, std::uint64_t caught);
-  void write_thread(Found& found);
-  void write_thing(const Found& found, const WaitedThing& thing, const Descriptors* own);
-  void write_other_children(const Found& found, const usc_waited& any);
-  void mark_queues(const std::vector<Found>& all);
-  std::optional<std::uint32_t> outer_pid(std::uint32_t of, std::uint32_t number);
-  void read_descriptors();
-  void describe_socket(Descriptor& descriptor, usc_resource& record);
-  void write_resources(std::uint32_t pid, std::uint32_t process, Descriptors& all);
-  // What processes that are not traced answered.
-  struct Strangers {
-    std::vector<std::uint32_t> unread;                     // whose descriptors could not be read
-    std::vector<std::pair<std::uint32_t, int>> in_flight;  // sockets with descriptors in their queues
-    std::vector<std::pair<std::uint32_t, Descriptors>> ends;
-  };
-  Strangers ask_strangers();
-  void find_holders();
-  void write_locks();
-  void write_system_v(const Found& found);
-  void write_opening(const Found& found);
-  [[nodiscard]] bool is_queue(const Descriptor& descriptor) const {
-    return descriptor.object && queues_.count(*descriptor.object) != 0;
-  }
-
-  ScoutDesk& desk_;
-  std::uint64_t began_ns_;
-  std::uint32_t number_ = 0;
-  std::vector<AskedThread> threads_;
-  std::unordered_set<std::uint32_t> silent_;
-  std::map<std::uint32_t, std::uint32_t> processes_;  // pid: serial
-  std::map<std::uint32_t, std::vector<std::uint32_t>> ns_pids_;
-  std::map<std::uint32_t, Descriptors> descriptors_;
-  std::vector<std::pair<std::uint32_t, Descriptors>> other_descriptors_;  // of threads that have some of their own
-  std::optional<std::unordered_map<std::uint64_t, SocketFacts>> sockets_;
-  std::vector<usc_held_lock> locks_;
-  std::set<std::pair<std::uint64_t, std::uint64_t>> locked_;
-  std::set<std::pair<std::uint32_t, int>> waited_;  // pid and number of what traced threads wait for
-  std::unordered_set<std::string> ends_;  // names of objects that traced processes hold, and of their other ends
-  std::set<std::uint64_t> eventfds_;      // by eventfd-id
-  std::set<std::pair<std::uint64_t, std::uint64_t>> queues_;  // POSIX message queues for which traced threads wait
-  std::set<std::string> queue_names_;                         // theirs, without folders
-  std::set<std::pair<int, int>> system_v_;                    // kinds and ids whose users are written
-  std::map<std::uint32_t, std::uint64_t> without_timers_;     // by pid: signals that no timer can send
-  std::optional<RealTimers> real_timers_;
-  int openings_ = 0;
-  bool waits_for_descriptors_ = false;
-  std::size_t resources_ = 0;
-  std::vector<std::byte> answer_;
-};
+void WaitLook::trouble(std::uint32_t pid, const std::string& text) {
+  usc_look_trouble record{};
+  const auto known = processes_.find(pid);
+  record.process = known == processes_.end() ? 0 : known->second;
+  record.text_bytes = static_cast<__u32>(text.size());
+  answer(record, text);
+}
 
 void WaitLook::take() {
   std::vector<Found> all(threads_.size());
@@ -156,6 +38,7 @@ void WaitLook::take() {
   for (const usc_held_lock& lock : locks_) locked_.emplace(lock.dev, lock.ino);
   read_descriptors();
   mark_queues(all);
+  mark_terminals(all);
   for (Found& found : all) write_thread(found);
   for (auto& [pid, descriptors] : descriptors_) write_resources(pid, processes_[pid], descriptors);
   for (auto& [pid, descriptors] : other_descriptors_) write_resources(pid, processes_[pid], descriptors);
@@ -272,7 +155,10 @@ void WaitLook::write_thing(const Found& found, const WaitedThing& thing, const D
     if (own == nullptr || at == own->end()) return trouble(pid, fmt::format("the pidfd {} of {}", thing.fd, pid));
     record.pid = static_cast<__u32>(at->second.peer);
   }
-  if (thing.what == USC_WAITED_DESCRIPTOR) record.pid = static_cast<__u32>(found.waits.bytes.value_or(0));
+  if (thing.what == USC_WAITED_DESCRIPTOR) {
+    record.pid = static_cast<__u32>(found.waits.bytes.value_or(0));
+    record.pgid = found.waits.parts;
+  }
   answer(record, {}, found.asked.task);
   if (thing.what == USC_WAITED_CHILD && record.pid == 0) write_other_children(found, record);
 }
@@ -292,66 +178,6 @@ void WaitLook::write_other_children(const Found& found, const usc_waited& any) {
       answer(record, {}, found.asked.task);
     }
   }
-}
-
-std::string last_part(std::string name) {
-  constexpr std::string_view kDeleted = " (deleted)";
-  if (name.ends_with(kDeleted)) name.resize(name.size() - kDeleted.size());
-  return name.substr(name.rfind('/') + 1);
-}
-
-// A POSIX message queue has the name of a file; the calls on it tell it apart. In folders where its file system is
-// mounted it has longer names.
-void WaitLook::mark_queues(const std::vector<Found>& all) {
-  for (const Found& found : all) {
-    const auto table = descriptors_.find(found.asked.pid);
-    if (!found.waits.on_queue || table == descriptors_.end()) continue;
-    const auto at = table->second.find(found.waits.things.front().fd);
-    if (at == table->second.end() || !at->second.object) continue;
-    queues_.insert(*at->second.object);
-    queue_names_.insert(last_part(at->second.name));
-    // Its name would tell that nobody can open it any more.
-    if (at->second.has_links && at->second.name.ends_with(" (deleted)"))
-      trouble(found.asked.pid, fmt::format("whether the message queue {} is deleted", at->second.name));
-  }
-  if (queues_.empty()) return;
-  const auto mark = [this](auto& tables) {
-    for (auto& [pid, table] : tables)
-      for (auto& [fd, descriptor] : table)
-        if (is_queue(descriptor)) descriptor.type = USC_RESOURCE_MQUEUE;
-  };
-  mark(descriptors_);
-  mark(other_descriptors_);
-}
-
-// A FIFO has a number that no descriptor has, until it is open.
-void WaitLook::write_opening(const Found& found) {
-  const OpenedPath& opened = *found.waits.path;
-  if (found.before->state != 'S') return;  // it waits for a disk, or runs
-  const std::string folder = folder_of(found.asked.pid);
-  const std::string from = opened.path.starts_with('/') ? folder + "/root"
-                           : opened.folder < 0          ? folder + "/cwd"
-                                                        : fmt::format("{}/fd/{}", folder, opened.folder);
-  const auto fifo = find_fifo(from, opened.path);
-  if (!fifo) return;
-  usc_waited waited{};
-  waited.via_fd = USC_WAITED_NO_FD;
-  waited.fd = USC_RESOURCE_IN_FLIGHT - ++openings_;
-  waited.wants = opened.reads ? opened.writes ? USC_WANTS_READ_OR_WRITE : USC_WANTS_READ : USC_WANTS_WRITE;
-  answer(waited, {}, found.asked.task);
-  usc_resource record{};
-  record.process = found.asked.process;
-  record.pid = found.asked.pid;
-  record.fd = waited.fd;
-  record.type = USC_RESOURCE_FIFO;
-  record.at = USC_RESOURCE_AT_LOOK;
-  record.access = static_cast<__u8>((opened.reads ? USC_ACCESS_READ : 0) | (opened.writes ? USC_ACCESS_WRITE : 0));
-  record.flags = USC_RESOURCE_HAS_OBJECT;
-  record.dev = fifo->object->first;
-  record.ino = fifo->object->second;
-  name_of(found.asked.pid).copy(record.comm, sizeof(record.comm) - 1);
-  record.name_bytes = static_cast<__u16>(std::min<std::size_t>(fifo->name.size(), kMostName));
-  answer(record, std::string_view(fifo->name).substr(0, record.name_bytes));
 }
 
 void WaitLook::write_thread(Found& found) {
@@ -378,6 +204,11 @@ void WaitLook::write_thread(Found& found) {
       const std::uint8_t type = by_number ? type_of(thing.fd) : std::uint8_t{USC_RESOURCE_OTHER};
       if (type == USC_RESOURCE_UNIX || type == USC_RESOURCE_INET) record.timed = USC_TIMED_UNKNOWN;
     }
+  const auto is_limited = [&](const WaitedThing& thing) {
+    return thing.wants == USC_WANTS_READ && limited_.count({asked.pid, thing.fd}) != 0;
+  };
+  if (!is_set && std::any_of(found.waits.things.begin(), found.waits.things.end(), is_limited))
+    record.timed = USC_TIMED_YES;
   answer(record, {}, asked.task);
   for (const WaitedThing& thing : found.waits.things) write_thing(found, thing, table);
   if (found.waits.semaphores >= 0 || found.waits.messages >= 0) write_system_v(found);
@@ -392,204 +223,10 @@ void WaitLook::write_thread(Found& found) {
     usc_waited waited{};
     waited.fd = fd;
     waited.via_fd = found.waits.epoll_fd;
-    const bool in = (events & kIn) != 0;
-    const bool out = (events & kOut) != 0;
-    waited.wants = static_cast<__u8>(in && out ? USC_WANTS_READ_OR_WRITE
-                                     : in      ? USC_WANTS_READ
-                                     : out     ? USC_WANTS_WRITE
-                                               : USC_WANTS_OTHER);
+    waited.wants = static_cast<__u8>(wants_of((events & kIn) != 0, (events & kOut) != 0));
     answer(waited, {}, asked.task);
   }
 }
-
-void WaitLook::read_descriptors() {
-  bool has_sockets = false;
-  for (const auto& [pid, process] : processes_) {
-    if (silent_.count(pid) != 0) continue;
-    desk_.goes_to(pid);
-    auto found = descriptors_of(folder_of(pid), [](const Descriptor&) { return true; });
-    if (!found) {
-      if (access(fmt::format("/proc/{}", pid).c_str(), F_OK) == 0)
-        trouble(pid, fmt::format("the descriptors of process {}", pid));
-      continue;
-    }
-    for (const auto& [fd, descriptor] : *found) has_sockets |= descriptor.type == USC_RESOURCE_INET;
-    descriptors_.emplace(pid, std::move(*found));
-    // Which table a number is of is not told apart.
-    for (const std::string& folder : other_tables(pid)) {
-      trouble(pid, fmt::format("a thread of process {} that has descriptors of its own", pid));
-      if (auto others = descriptors_of(folder, [](const Descriptor&) { return true; }))
-        other_descriptors_.emplace_back(pid, std::move(*others));
-    }
-  }
-  if (!has_sockets) return;
-  sockets_ = list_sockets();
-  if (!sockets_) trouble(0, "the kernel's list of sockets");
-  const std::string own = link_target("/proc/self/ns/net");
-  for (auto& [pid, all] : descriptors_) {
-    bool any = false;
-    for (auto& [fd, descriptor] : all) {
-      if (descriptor.type != USC_RESOURCE_INET) continue;
-      any = true;
-      const auto facts = sockets_ ? sockets_->find(number_in(descriptor.name)) : decltype(sockets_->end()){};
-      if (sockets_ && facts != sockets_->end() && facts->second.is_unix) descriptor.type = USC_RESOURCE_UNIX;
-      if (descriptor.sends_descriptors) in_flight(pid, fd);
-    }
-    if (any && link_target(fmt::format("/proc/{}/ns/net", pid)) != own)
-      trouble(pid, fmt::format("the sockets of process {}, which has a network namespace of its own", pid));
-  }
-}
-
-void WaitLook::describe_socket(Descriptor& descriptor, usc_resource& record) {
-  if (!sockets_) return;
-  const std::uint64_t inode = number_in(descriptor.name);
-  const auto facts = sockets_->find(inode);
-  if (facts == sockets_->end()) return;
-  const SocketFacts& socket = facts->second;
-  record.type = socket.is_unix ? USC_RESOURCE_UNIX : USC_RESOURCE_INET;
-  record.flags |= USC_RESOURCE_LISTENING_KNOWN;
-  if (socket.listens) record.flags |= USC_RESOURCE_LISTENS;
-  if (socket.peer != 0) {
-    record.flags |= USC_RESOURCE_HAS_PEER;
-    record.peer = socket.peer;
-  }
-  descriptor.queued = socket.queued;
-  if (!socket.address.empty()) descriptor.name = fmt::format("socket:[{} unix:{}]", inode, socket.address);
-}
-
-void WaitLook::write_resources(std::uint32_t pid, std::uint32_t process, Descriptors& all) {
-  const std::string comm = name_of(pid);
-  for (auto& [fd, descriptor] : all) {
-    const bool is_file = descriptor.type == USC_RESOURCE_FILE;
-    const bool matters = process != 0 && waited_.count({pid, fd}) != 0;
-    if (is_file && !matters && (!descriptor.object || locked_.count(*descriptor.object) == 0)) continue;
-    if (++resources_ > kMostResources) {
-      if (resources_ == kMostResources + 1) trouble(0, "all descriptors: there are too many");
-      return;
-    }
-    usc_resource record{};
-    record.process = process;
-    record.pid = pid;
-    record.fd = fd;
-    record.type = descriptor.type;
-    record.at = USC_RESOURCE_AT_LOOK;
-    const unsigned access = descriptor.flags & O_ACCMODE;
-    record.access = access == O_RDONLY   ? USC_ACCESS_READ
-                    : access == O_WRONLY ? USC_ACCESS_WRITE
-                                         : USC_ACCESS_READ | USC_ACCESS_WRITE;
-    if ((descriptor.flags & O_NONBLOCK) != 0) record.flags |= USC_RESOURCE_NONBLOCKING;
-    const std::string name = descriptor.name;
-    if (name.starts_with("socket:[")) describe_socket(descriptor, record);
-    if (descriptor.object) {
-      record.flags |= USC_RESOURCE_HAS_OBJECT;
-      record.dev = descriptor.object->first;
-      record.ino = descriptor.object->second;
-    }
-    if (descriptor.queued) {
-      record.flags |= USC_RESOURCE_HAS_QUEUED;
-      record.queued = *descriptor.queued;
-    }
-    if (record.type == USC_RESOURCE_PIDFD && descriptor.peer != 0) {
-      record.flags |= USC_RESOURCE_HAS_PEER;
-      record.peer = descriptor.peer;
-    }
-    comm.copy(record.comm, sizeof(record.comm) - 1);
-    record.name_bytes = static_cast<__u16>(std::min<std::size_t>(descriptor.name.size(), kMostName));
-    answer(record, std::string_view(descriptor.name).substr(0, record.name_bytes));
-    if (process == 0) continue;
-    if (record.type == USC_RESOURCE_EVENTFD && descriptor.object) eventfds_.insert(descriptor.object->second);
-    if (record.type == USC_RESOURCE_PIPE || record.type == USC_RESOURCE_FIFO || is_file || name.starts_with("socket:["))
-      ends_.insert(name);
-    if (name.starts_with("socket:[") && record.peer != 0) ends_.insert(fmt::format("socket:[{}]", record.peer));
-  }
-}
-
-// Asks each process of the machine for the ends that traced threads wait for. Of its sockets it is also asked whether
-// descriptors lie in their queues: nothing tells which.
-WaitLook::Strangers WaitLook::ask_strangers() {
-  const auto is_end = [this](const Descriptor& one) {
-    if (one.type == USC_RESOURCE_EVENTFD) return one.object && eventfds_.count(one.object->second) != 0;
-    return ends_.count(one.name) != 0 || is_queue(one);
-  };
-  const auto takes = [this](const Descriptor& one) {
-    return ends_.count(one.name) != 0 || one.name.starts_with("socket:[") ||
-           (one.type == USC_RESOURCE_EVENTFD && !eventfds_.empty()) ||
-           (!queue_names_.empty() && queue_names_.count(last_part(one.name)) != 0);
-  };
-  Strangers strangers;
-  for (const std::uint32_t pid : running_processes()) {
-    if (processes_.count(pid) != 0 || silent_.count(pid) != 0 || is_own_process(pid)) continue;
-    desk_.goes_to(pid);
-    std::vector<std::string> folders = other_tables(pid);
-    folders.insert(folders.begin(), folder_of(pid));
-    for (const std::string& folder : folders) {
-      auto found = descriptors_of(folder, takes);
-      if (!found) {
-        if (access(folder.c_str(), F_OK) == 0) strangers.unread.push_back(pid);
-        continue;
-      }
-      for (const auto& [fd, descriptor] : *found)
-        if (descriptor.sends_descriptors) strangers.in_flight.emplace_back(pid, fd);
-      std::erase_if(*found, [&](const auto& entry) { return !is_end(entry.second); });
-      for (auto& [fd, descriptor] : *found)
-        if (is_queue(descriptor)) descriptor.type = USC_RESOURCE_MQUEUE;
-      strangers.ends.emplace_back(pid, std::move(*found));
-    }
-  }
-  return strangers;
-}
-
-void WaitLook::find_holders() {
-  Strangers strangers = ask_strangers();
-  // Who is about to receive descriptors has them a moment later. Everybody is asked again: nothing tells who receives
-  // them.
-  for (int again = 0; again < 3 && !strangers.in_flight.empty(); again++) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5 << again));
-    strangers = ask_strangers();
-  }
-  for (const std::uint32_t pid : strangers.unread)
-    trouble(0, fmt::format("the descriptors of process {}, which is not traced", pid));
-  for (const auto& [pid, fd] : strangers.in_flight) in_flight(pid, fd);
-  for (auto& [pid, ends] : strangers.ends) write_resources(pid, 0, ends);
-}
-
-void WaitLook::write_locks() {
-  std::set<std::uint32_t> matters;  // locks of files that traced processes hold, or of these processes
-  std::set<std::pair<std::uint64_t, std::uint64_t>> held;
-  for (const auto& [pid, all] : descriptors_)
-    for (const auto& [fd, descriptor] : all)
-      if (descriptor.object) held.insert(*descriptor.object);
-  for (const usc_held_lock& lock : locks_)
-    if (held.count({lock.dev, lock.ino}) != 0 || processes_.count(static_cast<std::uint32_t>(lock.pid)) != 0)
-      matters.insert(lock.id);
-  for (usc_held_lock lock : locks_) {
-    if (matters.count(lock.id) == 0) continue;
-    const auto known = processes_.find(static_cast<std::uint32_t>(lock.pid));
-    if (lock.pid > 0 && known != processes_.end()) lock.process = known->second;
-    answer(lock);
-  }
-}
-
-// Ids are those of an IPC namespace.
-void WaitLook::write_system_v(const Found& found) {
-  const bool is_set = found.waits.semaphores >= 0;
-  const int id = is_set ? found.waits.semaphores : found.waits.messages;
-  const std::string what = fmt::format("{} {}", is_set ? "the System V semaphores" : "the System V message queue", id);
-  const std::uint32_t pid = found.asked.pid;
-  if (link_target(folder_of(pid) + "/ns/ipc") != link_target("/proc/self/ns/ipc"))
-    return trouble(pid, fmt::format("{} of process {}, which has an IPC namespace of its own", what, pid));
-  auto users = is_set ? semaphore_users(id, pid, found.waits.changes) : message_users(id);
-  if (!users) return trouble(pid, what);
-  const bool is_new = system_v_.emplace(is_set ? USC_LOCK_SEM : USC_LOCK_MSG, id).second;
-  for (usc_held_lock& user : *users) {
-    if (!is_new && (user.flags & USC_LOCK_WAITS) == 0) continue;
-    const auto known = processes_.find(static_cast<std::uint32_t>(user.pid));
-    if (known != processes_.end()) user.process = known->second;
-    answer(user);
-  }
-}
-
-}  // namespace
 
 void look_at_waits(ScoutDesk& desk) {
   WaitLook(desk).take();

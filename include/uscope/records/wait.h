@@ -76,7 +76,7 @@ struct usc_waited {
 	__s32 fd;     /* USC_WAITED_DESCRIPTOR */
 	__s32 via_fd; /* the epoll descriptor, or USC_WAITED_NO_FD */
 	__u32 pid;  /* of the others; 0: any child. Of a descriptor: bytes that the call asks for there; 0: not known */
-	__u32 pgid; /* any child of this process group; 0: of any */
+	__u32 pgid; /* any child of this process group; 0: of any. Of a descriptor: buffers of such a call; 0: has no list */
 	__u8 what;  /* enum usc_waited_kind */
 	__u8 wants; /* enum usc_wants_kind */
 	__u8 pad[2];
@@ -98,6 +98,7 @@ enum usc_resource_type {
 	USC_RESOURCE_TTY,
 	USC_RESOURCE_FILE,
 	USC_RESOURCE_DEVICE,
+	USC_RESOURCE_PTMX, /* the master's side of a pseudo-terminal; the other one is a tty */
 	USC_RESOURCE_TYPES
 };
 #define USC_ACCESS_READ 1
@@ -113,7 +114,9 @@ enum usc_resource_type {
 
 #define USC_RESOURCE_AT_ATTACH 0
 #define USC_RESOURCE_AT_LOOK 1
-#define USC_RESOURCE_IN_FLIGHT (-1) /* fd: in the queue of a unix socket. Below: a FIFO that a thread waits to open */
+/* fd: in the queue of a unix socket; of USC_RESOURCE_OTHER it is not known what, and the name is the socket's. Below: a
+ * FIFO that a thread waits to open. */
+#define USC_RESOURCE_IN_FLIGHT (-1)
 
 /* A descriptor that a process holds. */
 struct usc_resource {
@@ -124,7 +127,7 @@ struct usc_resource {
 	__s32 fd;
 	__u64 dev;
 	__u64 ino;
-	__u64 peer;   /* inode of the other end; of a pidfd the pid */
+	__u64 peer;   /* inode of the other end; of a pidfd the pid; of a pseudo-terminal its number */
 	__u64 queued; /* bytes or entries that wait to be read there */
 	__u64 room;   /* bytes that can be written */
 	__u8 type;    /* enum usc_resource_type */

@@ -10,6 +10,7 @@ import tempfile
 import time
 
 from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS
+from process_tree import children_of
 from trace_case import TraceCase
 
 FIXTURES = os.path.abspath(sys.argv.pop(2)) if len(sys.argv) > 2 else "."
@@ -35,18 +36,6 @@ def cgroup_root():
             if words[2] == "cgroup2":
                 return words[1]
     return None
-
-
-def children_of(pid):
-    found = []
-    for child in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{child}/stat", encoding="utf-8", errors="replace") as file:
-                if int(file.read().rpartition(")")[2].split()[1]) == pid:
-                    found.append(int(child))
-        except OSError:
-            pass
-    return found
 
 
 def kill_tree(pid):

@@ -255,8 +255,17 @@ class Looks(AttachCase):
         """Of all buffers together, as the program's source has them."""
         pid, (vector, full, message, plain) = self.begin("buffers", threads=4)
         self.record(pid)
-        rows = self.rows("SELECT fd, wants, bytes FROM waited_descriptor ORDER BY fd")
-        self.assertEqual(rows, sorted([(vector, "read", 123), (full, "write", 71000), (message, "read", 57), (plain, "read", 4000)]))
+        rows = self.rows("SELECT fd, wants, parts, bytes FROM waited_descriptor ORDER BY fd")
+        self.assertEqual(rows, sorted([(vector, "read", 2, 123), (full, "write", 2, 71000), (message, "read", 2, 57), (plain, "read", None, 4000)]))
+        waits = " ".join(subprocess.run([USCOPE, "deadlock", self.db], capture_output=True, text=True, timeout=WAIT, check=False).stdout.split())
+        for call, fd, asked, end in (("readv", vector, "2 parts, 123 bytes", ", 2)"), ("writev", full, "2 parts, 71000 bytes", ", 2)"),
+                                     ("recvmsg", message, "2 parts, 57 bytes", ", 0)")):
+            name = os.readlink(f"/proc/{pid}/fd/{fd}")
+            text, event = self.printed(call)
+            self.assertTrue(text.startswith(f"{call}({fd}<{name}>, [{asked}]{end}"), text)
+            self.assertEqual(f"{event['buffers']['parts']} parts, {event['buffers']['bytes']} bytes", asked)
+            self.assertIn(f"{call}({fd}<{name.rstrip(']')}", waits)
+            self.assertIn(f">, {asked})", waits)
 
     @of_user_space
     def test_processes_that_vanish_meanwhile(self):

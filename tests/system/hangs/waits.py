@@ -23,12 +23,14 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
 from backend import BACKEND, OPTIONS as BACKEND_OPTIONS, SLOWNESS  # noqa: E402
 from deadlock import Wrong, brief, check, schema  # noqa: E402
+from process_tree import children_of  # noqa: E402
 from waits_cases import ATTACHED, BY_NAME, CASES, HEALTHY, INTERRUPTED, TRACED  # noqa: E402
 
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "deadlock")
 STATUS = {"none": 0, "deadlock": 1, "stall": 1, "undecided": 3}
 WAIT = 40 * SLOWNESS
 QUICK = ("ends.child_full_pipe", "ends.both_write_unix", "between.flock_parent", "between.flock_stopped", "rests.pool", "rests.stranger_pipe")
+JAVA = ("Synchronized", "Child")
 # A line that a process wrote before it waits.
 Said = collections.namedtuple("Said", "role pid tid fd")
 
@@ -62,8 +64,8 @@ class Run:
     def command(self, folder):
         if self.case.program.endswith(".mk"):
             return ["make", "-s", "-j2", "-f", os.path.join(SOURCES, self.case.program)]
-        if self.case.program == "Synchronized":
-            return ["java", "-cp", self.options.fixtures, "Synchronized"]
+        if self.case.program in JAVA:
+            return ["java", "-cp", self.options.fixtures, self.case.program, self.case.scenario]
         program = os.path.join(self.options.fixtures, "deadlock_" + self.case.program)
         check(os.path.exists(program), program, "was not built")
         # By a name that no other run's processes have.
@@ -108,7 +110,8 @@ class Run:
         raise Wrong(f"the program does not hang: {told(says)}")
 
     def stands(self, pid):
-        """Its threads say nothing: they are where they stay once those with the names that are to be accused have not moved for a while."""
+        """Its threads say nothing: they are where they stay once those with the names that are to be accused, and its children, have not moved for
+        a while."""
         end, since, before = time.monotonic() + WAIT, time.monotonic(), None
         while time.monotonic() < end:
             now = {}
@@ -116,6 +119,9 @@ class Run:
                 with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{tid}/comm", encoding="utf-8") as name:
                     now.setdefault(name.read().strip(), []).append(call_of(Said("", pid, tid, -1)))
             now = [now.get(name) for name in self.case.names]
+            if self.case.child:
+                waits = [call_of(Said("", child, child, -1)) for child in children_of(pid)]
+                now += [call if call and call[1] == "S" else None for call in waits] or [None]
             if now != before or None in now:
                 since, before = time.monotonic(), now
             if time.monotonic() - since > 0.6 * SLOWNESS:
@@ -128,12 +134,13 @@ class Run:
 
     def trace(self, command, folder, says):
         db = os.path.join(folder, "trace.db")
-        duration = ["--duration", f"{5 * SLOWNESS}s"] if self.way == TRACED else []
+        java = self.case.program in JAVA
+        duration = ["--duration", f"{(12 if java else 5) * SLOWNESS}s"] if self.way == TRACED else []
         with open(db + ".said", "w+", encoding="utf-8") as file, subprocess.Popen(
                 [self.options.uscope, "record", *BACKEND_OPTIONS, "-o", db, *duration, "--", *command], stdout=file, stderr=file,
                 **self.options_of(folder, says)) as tracer:
             try:
-                said, _ = self.hung(says)
+                said = self.stands(self.java_of(tracer.pid)) if java else self.hung(says)[0]
                 objects = {one: object_of(one) for one in said if self.named(one)}
                 if self.way == INTERRUPTED:
                     time.sleep(2.5 * SLOWNESS)  # the look is taken when nothing has happened for one to two seconds
@@ -146,13 +153,25 @@ class Run:
             check(os.path.exists(db), "no trace:", file.read())
         self.judge((db,), said, objects)
 
+    @staticmethod
+    def java_of(tracer):
+        """The Java process that the tracer has started."""
+        end = time.monotonic() + WAIT
+        while time.monotonic() < end:
+            for child in children_of(tracer):
+                with contextlib.suppress(OSError):
+                    if os.readlink(f"/proc/{child}/exe").endswith("/java"):
+                        return child
+            time.sleep(0.05)
+        raise Wrong("no Java process begins")
+
     def named(self, said):
         return said.fd >= 0 and not self.case.scenario.startswith("sem_") and self.case.scenario != "messages"
 
     def look_at(self, command, folder, says):
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **self.options_of(folder, says)) as process:
             try:
-                if self.case.program == "Synchronized":
+                if self.case.program in JAVA:
                     said, before = self.stands(process.pid), []
                 else:
                     said, before = self.hung(says)

@@ -27,6 +27,7 @@ class Case:
     attached_says: tuple = ()
     types: tuple = ()
     names: tuple = ()  # of the accused threads, where those have no roles
+    child: bool = False  # it says nothing, and hangs when a child of it waits
     missed: str = ""
     ways: tuple = WAYS
     target: str = "main"  # the role of the process that is looked at
@@ -58,6 +59,10 @@ def either(program, scenario, *accused, **rest):
     return Case(program, scenario, ("deadlock", "stall"), accused, **rest)
 
 
+def undecided(program, scenario, *roles, **rest):
+    return Case(program, scenario, ("undecided",), (), roles, **rest)
+
+
 def stopped(program, scenario, *accused, **rest):
     """Anybody may let a stopped process go on, so it is no deadlock."""
     return Case(program, scenario, ("stall",), accused, **{"types": ("stopped",), **rest})
@@ -81,7 +86,21 @@ CASES = [
     hang("ends", "never_reads", "main", "sink", others=("source",)),
     hang("ends", "poll_two", "main", "left", "right"),
     either("ends", "epoll_dead", "main", missed="a signal handler might use the ends"),
-    either("ends", "in_flight", "main", missed="the kernel does not say what lies in a socket's queue"),
+    # The kernel does not say what lies in a socket's queue.
+    undecided("ends", "in_flight", "main", says=("in flight to socket:[", "one of them may be an end of what it waits for")),
+    # What handlers of signals do is not known, but who writes to what nobody reads does not rest.
+    undecided("ends", "own_full_pipe", "main", says=("a signal handler that uses descriptor", "grep SigCgt /proc/")),
+    undecided("ends", "event_loop", "main", "talker", says=("waits in write(", "That waits in poll(", "grep SigCgt /proc/")),
+    undecided("ends", "keeps_write_end", "main", "relayed", says=("a signal handler that uses descriptor", "grep SigCgt /proc/")),
+    hang("terminals", "question", "main", "asks", says=("the master of /dev/pts/",), ways=ALL_WAYS),
+    hang("terminals", "password", "main", "asks_for_password", says=("the master of /dev/pts/",)),
+    hang("terminals", "set", "main", "polls", says=("the master of /dev/pts/",)),
+    undecided("terminals", "both_read", "main", "asks", says=("all threads sleep", "for whoever opens /dev/pts/")),
+    stopped("terminals", "full", "main", "prints", types=("cycle",), says=("the master of /dev/pts/",)),
+    # What threads of a Java virtual machine do next is not known. It makes calls all the time, and ends by itself when it is interrupted: then
+    # there is no look at it from before.
+    undecided("Child", "full", ways=(TRACED, ATTACHED), target="", child=True, says=("waits in write(", "`jstack ")),
+    undecided("Child", "quiet", ways=(ATTACHED,), target="", child=True, says=("waits in read(", "`jstack ")),
     # Whoever knows its name may open the other end.
     Case("ends", "fifo_one_end", ("none",), (), ("main",), says=("openat(", "lonely.fifo, O_RDONLY)", "can be ended by whoever opens")),
     # Whoever knows their names may open both, but nobody of the application will.
@@ -128,6 +147,10 @@ HEALTHY += [healthy("rests", name, *roles, ways=ALL_WAYS if name == "pool" else 
     ("tracer", ("main", "traced")), ("pool", ("main", "idle")), ("spinner", ("main",)), ("datagram", ("main",)), ("udp", ("main",)),
     ("ticks", ("main", "timer_thread")))]
 HEALTHY += [healthy("between", "sem_undo", "main", "undoer")]
+HEALTHY += [healthy("terminals", name, *roles) for name, roles in
+            (("limit", ("main", "asks_for_a_time")), ("service", ("main",)), ("session", ("main", "user", "leader")), ("injected", ("main", "asks_itself", "types")))]
+HEALTHY += [healthy("terminals", "stranger_master", "target", "stranger", "asks", ways=(ATTACHED,), target="target"),
+            healthy("Child", "later", ways=(TRACED, ATTACHED), target="", child=True)]
 # One who is not looked at holds what they need.
 HEALTHY += [healthy("rests", "stranger_" + name, "target", "stranger", *more, ways=(ATTACHED,), target="target") for name, more in
             (("pipe", ()), ("socket", ()), ("event", ()), ("in_flight", ()), ("in_flight_too", ()), ("thread_files", ()),

@@ -20,7 +20,8 @@ class MadeLook {
         "CREATE TEMP TABLE thread_look(thread_id INTEGER PRIMARY KEY, ts_ns INTEGER, state TEXT, asleep INTEGER, "
         "stop_signal INTEGER, tracer_pid INTEGER, tracer TEXT, kind_id INTEGER, a0 INTEGER, a1 INTEGER, a2 INTEGER, "
         "a3 INTEGER, a4 INTEGER, a5 INTEGER, timed INTEGER, caught INTEGER);"
-        "CREATE TEMP TABLE waited_descriptor(thread_id INTEGER, fd INTEGER, via_fd INTEGER, wants TEXT, bytes INTEGER);"
+        "CREATE TEMP TABLE waited_descriptor(thread_id INTEGER, fd INTEGER, via_fd INTEGER, wants TEXT, bytes INTEGER, "
+        "parts INTEGER);"
         "CREATE TEMP TABLE waited_process(thread_id INTEGER, pid INTEGER, pgid INTEGER, what TEXT);"
         "CREATE TEMP TABLE resource(process_id INTEGER, pid INTEGER, process TEXT, fd INTEGER, type TEXT, access TEXT, "
         "dev INTEGER, ino INTEGER, peer INTEGER, queued INTEGER, room INTEGER, listening INTEGER, nonblocking INTEGER, "
@@ -51,9 +52,9 @@ class MadeLook {
     return waits(thread, fd, wants);
   }
   MadeLook& waits(int thread, int fd, const std::string& wants, const std::string& via = "NULL",
-                  const std::string& bytes = "NULL") {
+                  const std::string& bytes = "NULL", const std::string& parts = "NULL") {
     sql_ += "INSERT INTO temp.waited_descriptor VALUES(" + n(thread) + "," + n(fd) + "," + via + ",'" + wants + "'," +
-            bytes + ");";
+            bytes + "," + parts + ");";
     return *this;
   }
   MadeLook& child(int thread, int pid) {

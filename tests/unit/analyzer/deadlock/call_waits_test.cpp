@@ -538,6 +538,11 @@ TEST_F(CallWaits, EachThreadsWaitIsTold) {
   const Diagnosis diagnosis = look_at(trace, look);
   ASSERT_EQ(diagnosis.other_waits.size(), 1U);
   EXPECT_EQ(diagnosis.other_waits[0].wait, "poll(5<tty:[3]> read, 7<socket:[to unix:/run/x]> write)");
+  MadeLook parts;
+  parts.in_call(1, "writev", 4).waits(1, 4, "write", "NULL", "65536", "2").pipe(77, 1, 3, 1, 4);
+  const Diagnosis writes = look_at(processes_in({"writev"}), parts);
+  ASSERT_EQ(writes.other_waits.size(), 1U);
+  EXPECT_EQ(writes.other_waits[0].wait, "writev(4<pipe:[77]>, 2 parts, 65536 bytes)");
 }
 
 }  // namespace

@@ -28,16 +28,9 @@ inline HungTrace processes_in(const std::vector<std::string>& calls) {
 class CallWaits : public DeadlockTest {
  protected:
   Diagnosis look_at(const HungTrace& trace, const MadeLook& look) {
-    const auto path = folder_ / ("looked" + std::to_string(count_++) + ".db");
-    write_hung(path, trace);
-    const store::Database database = open_store(path);
+    const store::Database database = open_store(new_store(trace));
     look.put_into(database);
-    auto diagnosis = analyzer::diagnose(database);
-    if (!diagnosis) {
-      ADD_FAILURE() << diagnosis.error().what;
-      return {};
-    }
-    return *diagnosis;
+    return diagnosis_of(database);
   }
 
   // One finding that accuses these threads, and tells this.
@@ -48,10 +41,7 @@ class CallWaits : public DeadlockTest {
     ASSERT_EQ(diagnosis.findings.size(), 1U) << diagnosis.reason;
     const auto& finding = diagnosis.findings[0];
     EXPECT_EQ(finding_name(finding.type), finding_name(type)) << finding.explanation;
-    std::vector<std::int64_t> accused;
-    for (const auto& thread : finding.threads) accused.push_back(thread.tid);
-    std::sort(accused.begin(), accused.end());
-    EXPECT_EQ(accused, tids) << finding.explanation;
+    EXPECT_EQ(accused_by(finding), tids) << finding.explanation;
     for (const std::string& part : told)
       EXPECT_NE(finding.explanation.find(part), std::string::npos) << part << "\n" << finding.explanation;
   }

@@ -22,17 +22,31 @@ constexpr std::uint64_t kA = 0x555500001000;
 constexpr std::uint64_t kB = 0x555500002000;
 constexpr std::uint64_t kC = 0x555500003028;  // a condition variable's futex: 8-byte aligned
 
+// The threads of a finding, in ascending order.
+inline std::vector<std::int64_t> accused_by(const analyzer::Finding& finding) {
+  std::vector<std::int64_t> accused;
+  for (const auto& thread : finding.threads) accused.push_back(thread.tid);
+  std::sort(accused.begin(), accused.end());
+  return accused;
+}
+
 class DeadlockTest : public testing::Test {
  protected:
-  Diagnosis diagnose(const HungTrace& trace, const std::string& also = "") {
-    const auto path = folder_ / ("hung" + std::to_string(count_++) + ".db");
-    write_hung(path, trace, also);
-    auto diagnosis = analyzer::diagnose(open_store(path));
+  static Diagnosis diagnosis_of(const store::Database& database) {
+    auto diagnosis = analyzer::diagnose(database);
     if (!diagnosis) {
       ADD_FAILURE() << diagnosis.error().what;
       return {};
     }
     return *diagnosis;
+  }
+  std::filesystem::path new_store(const HungTrace& trace, const std::string& also = "") {
+    const auto path = folder_ / ("hung" + std::to_string(count_++) + ".db");
+    write_hung(path, trace, also);
+    return path;
+  }
+  Diagnosis diagnose(const HungTrace& trace, const std::string& also = "") {
+    return diagnosis_of(open_store(new_store(trace, also)));
   }
 
   // The one finding, and the tids that it accuses, in ascending order.
@@ -41,10 +55,7 @@ class DeadlockTest : public testing::Test {
     ASSERT_EQ(diagnosis.findings.size(), 1U) << diagnosis.reason;
     const auto& finding = diagnosis.findings[0];
     EXPECT_EQ(finding_name(finding.type), finding_name(type)) << finding.explanation;
-    std::vector<std::int64_t> accused;
-    for (const auto& thread : finding.threads) accused.push_back(thread.tid);
-    std::sort(accused.begin(), accused.end());
-    EXPECT_EQ(accused, tids) << finding.explanation;
+    EXPECT_EQ(accused_by(finding), tids) << finding.explanation;
     const bool stall = weak || type == FindingType::kStall || type == FindingType::kLostWakeup;
     EXPECT_EQ(diagnosis.verdict, stall ? Verdict::kStall : Verdict::kDeadlock);
     EXPECT_EQ(finding.verdict, diagnosis.verdict);

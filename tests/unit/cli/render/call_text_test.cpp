@@ -68,6 +68,18 @@ TEST(CallText, EscapesStrings) {
   EXPECT_EQ(arguments_text(connect), R"(3, {unix:\x7d\x7b}, 16)");
 }
 
+TEST(CallText, ListsOfBuffersThatALookFound) {
+  EventRow write = row_of("writev", {4, 0x7ffc0000, 2});
+  write.strings = {{0, "pipe:[77]", false, Source::kDescriptor}};
+  EXPECT_EQ(arguments_text(write), "4<pipe:[77]>, 0x7ffc0000, 2");
+  write.buffers = {1, 2, 65536};
+  EXPECT_EQ(arguments_text(write), "4<pipe:[77]>, [2 parts, 65536 bytes], 2");
+  EventRow send = row_of("sendmsg", {5, 0x7ffc0000, 0});
+  send.strings = {{1, "unix:/run/x", false, Source::kProgram}};
+  send.buffers = {1, 1, 1};
+  EXPECT_EQ(arguments_text(send), "5, {msg_name={unix:/run/x}} [1 part, 1 byte], 0");
+}
+
 TEST(CallText, Results) {
   EventRow row = row_of("mmap", {});
   row.how = "returned";

@@ -82,6 +82,7 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
       {"string", "id value"},
       {"event_content", "event_id arg holds source content_id late cut"},
       {"event_descriptor", "event_id arg place fd wants string_id late"},
+      {"event_buffers", "event_id arg parts bytes"},
       {"content", "id value"},
       {"futex_wait",
        "event_id address op expected timeout_ns words words_at_stop key words_from words_at_stop_from asleep "
@@ -113,7 +114,7 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
       {"unwind_table", "id path build_id state rows rules bytes trouble"},
       {"thread_look",
        "thread_id ts_ns state asleep stop_signal tracer_pid tracer kind_id a0 a1 a2 a3 a4 a5 timed caught"},
-      {"waited_descriptor", "thread_id fd via_fd wants bytes"},
+      {"waited_descriptor", "thread_id fd via_fd wants bytes parts"},
       {"waited_process", "thread_id pid pgid what"},
       {"resource",
        "process_id pid process fd type access dev ino peer queued room listening nonblocking name ts_ns at"},
@@ -149,7 +150,7 @@ TEST_F(SchemaTest, EveryColumnIsDocumented) {
 }
 
 TEST_F(SchemaTest, VersionsAreSet) {
-  EXPECT_EQ(one("PRAGMA user_version"), "17");
+  EXPECT_EQ(one("PRAGMA user_version"), "18");
   EXPECT_EQ(one("PRAGMA application_id"), std::to_string(0x75736370));
 }
 

@@ -157,6 +157,11 @@ TEST(WaitCalls, HowMuchIsAskedFor) {
   EXPECT_EQ(of(__NR_sendmsg, {3, address_of(messages.data())}).bytes, 123U);
   EXPECT_EQ(of(__NR_recvmmsg, {3, address_of(messages.data()), messages.size()}).bytes, 223U);
   EXPECT_FALSE(of(__NR_readv, {3, 1, 1}).unreadable);  // it decides nothing
+  EXPECT_EQ(of(__NR_read, {3, 0, 4096}).parts, 0U);
+  EXPECT_EQ(of(__NR_writev, {3, address_of(buffers.data()), buffers.size()}).parts, 3U);
+  EXPECT_EQ(of(__NR_sendmsg, {3, address_of(messages.data())}).parts, 3U);
+  EXPECT_EQ(of(__NR_recvmmsg, {3, address_of(messages.data()), messages.size()}).parts, 4U);
+  EXPECT_EQ(of(__NR_readv, {3, 1, buffers.size()}).parts, 0U);
 }
 
 TEST(WaitCalls, TheFileThatIsOpened) {

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "analyzer/deadlock/wait_follower.h"
+
+namespace uscope::analyzer {
+
+void WaitFollower::descriptor(const LookedDescriptor& waited) {
+  const Resource* found = own(waited.fd);
+  if (!found) return unknown(fmt::format("what ends its wait for descriptor {}, of which nothing is known", waited.fd));
+  if (waited.is_opening()) {
+    out_.is_at_fifo = true;
+    const char* const deed = waited.wants == "read" ? "write" : "read";
+    return whoever(found->name, fmt::format("whoever opens {} to {} it", found->name, deed));
+  }
+  if (waited.wants == "lock") return lock(*found);
+  if (waited.wants != "write" && found->queued.value_or(0) > 0 && !found->listening)
+    return outside("what lies in " + found->name);
+  if (waited.wants == "other" && found->type != "pidfd") return unknown("what ends its wait for " + found->name);
+  if (found->type == "pipe" || found->type == "fifo") return pipe(waited, *found);
+  if (found->is_terminal()) return terminal(waited, *found);
+  if (found->type == "unix" || found->type == "inet") return socket(waited, *found);
+  if (found->type == "eventfd") return eventfd(*found);
+  if (found->type == "mqueue") return message_queue(waited, *found);
+  if (found->type == "pidfd") return hold_process(found->peer.value_or(0));
+  static const std::map<std::string, const char*, std::less<>> kOthers{{"timerfd", "a timer, "},
+                                                                       {"signalfd", "a signal, "},
+                                                                       {"inotify", "a change of files, "},
+                                                                       {"device", "the device "}};
+  const auto known = kOthers.find(found->type);
+  if (known != kOthers.end()) return outside(known->second + found->name);
+  unknown("what ends its wait for " + found->name);
+}
+
+// The look does not tell whether a socket has a time limit; a trace that has all calls does.
+void WaitFollower::limit() {
+  const Resource* waited = nullptr;
+  for (const LookedDescriptor& descriptor : looked_->descriptors) {
+    const Resource* held = own(descriptor.fd);
+    if (held && (held->type == "unix" || held->type == "inet")) waited = held;
+  }
+  if (!waited || look_.limits_sockets) return outside("the time, if the call has a limit");
+  if (!has_all_calls())
+    unknown(
+        fmt::format("whether {} has a time limit (SO_RCVTIMEO, SO_SNDTIMEO), which only a trace from the start "
+                    "of the program tells",
+                    waited->name));
+}
+
+void WaitFollower::socket(const LookedDescriptor& waited, const Resource& own) {
+  if (own.listening || waited.wants == "accept") return outside("whoever connects to " + own.name);
+  if (waited.wants == "connect") return outside("the listener that it connects to");
+  if (!own.peer || *own.peer == 0)
+    return outside("whoever sends to " + own.name + ", whose other end is elsewhere or not known");
+  const auto found = sockets_.find(*own.peer);
+  ends(own, found == sockets_.end() ? Holders{} : found->second, "the other end of");
+}
+
+// A driver signals an eventfd that a program has given to it (KVM, VFIO), and so do asynchronous input and output and
+// control groups: then the program is often the only one to have it.
+void WaitFollower::eventfd(const Resource& own) {
+  static const std::set<std::string, std::less<>> kMute{"/dev/null", "/dev/zero", "/dev/full", "/dev/random",
+                                                        "/dev/urandom"};
+  const ProcessRowId self = calls_.processes[thread_->process].id;
+  const Holders others = of_object(own);
+  const bool only_own = std::all_of(others.begin(), others.end(), [&](auto* it) { return it->process_id == self; });
+  const bool has_driver = std::any_of(look_.resources.begin(), look_.resources.end(), [&](const Resource& it) {
+    return it.process_id == self && (it.type == "other" || (it.type == "device" && kMute.count(it.name) == 0));
+  });
+  if (only_own && (has_driver || look_.kernel_signals || !has_all_calls()))
+    unknown(fmt::format("whether the kernel signals {}, which it does where a program has asked for it", own.name));
+  ends(own, others, "a descriptor of");
+}
+
+// A queue that has a name can be opened by anybody.
+void WaitFollower::message_queue(const LookedDescriptor& waited, const Resource& own) {
+  if (!own.name.ends_with(" (deleted)")) return outside("whoever opens the message queue " + own.name);
+  Holders senders;
+  Holders receivers;
+  for (const Resource* other : of_object(own)) {
+    if (other->writes()) senders.push_back(other);
+    if (other->reads()) receivers.push_back(other);
+  }
+  if (waited.wants != "write") ends(own, senders, "a descriptor to send to");
+  if (waited.wants == "write") ends(own, receivers, "a descriptor to receive from");
+}
+
+}  // namespace uscope::analyzer

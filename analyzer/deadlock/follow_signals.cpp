@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include <csignal>
+
+#include "analyzer/deadlock/wait_follower.h"
+
+namespace uscope::analyzer {
+namespace {
+
+constexpr std::uint64_t bits_of(std::initializer_list<int> signals) {
+  std::uint64_t bits = 0;
+  for (const int signal : signals) bits |= std::uint64_t{1} << (signal - 1);
+  return bits;
+}
+
+// Signals of timers. Where one has a handler, it is there to end calls that take too long.
+constexpr std::uint64_t kTimerSignals = bits_of({SIGALRM, SIGVTALRM, SIGPROF});
+// Signals of faults, and glibc's own two.
+constexpr std::uint64_t kInnerSignals = bits_of({SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, 32, 33});
+
+}  // namespace
+
+// Whether a handler of a signal from outside may run: the look has seen one, or, where it could not, the trace has not
+// seen all that the process has asked for, or has seen that it asked for one.
+bool WaitFollower::may_handle_signals(std::size_t process) const {
+  if (const auto caught = caught_.find(process); caught != caught_.end())
+    return (caught->second & ~kTimerSignals & ~kInnerSignals) != 0;
+  for (const LastCall& thread : calls_.threads)
+    if (thread.process == process && thread.wait && !thread.wait->handlers) return false;
+  const bool all_known = !calls_.events_missing && !calls_.calls_left_out;
+  for (std::size_t depth = 0; depth <= calls_.processes.size(); depth++) {
+    const LastProcess& it = calls_.processes[process];
+    if (!all_known || it.attached || look_.ask_for_handlers.count(it.id) != 0) return true;
+    if (it.origin == Origin::kExec) return false;
+    const auto parent = places_.find(it.parent_id);
+    if (parent == places_.end()) return true;
+    process = parent->second;
+  }
+  return true;
+}
+
+void WaitFollower::timers() {
+  const std::string why = "the signal of a timer";
+  const ProcessRowId self = calls_.processes[thread_->process].id;
+  const auto caught = caught_.find(thread_->process);
+  if (look_.ask_for_timers.count(self) != 0) return outside(why);
+  // Many programs have handlers only to clean up when somebody ends them.
+  if (!calls_.events_missing && !calls_.calls_left_out && !calls_.processes[thread_->process].attached) return;
+  // Which handlers there are now the look tells better than the calls do.
+  if (caught == caught_.end() && look_.ask_for_alarms.count(self) != 0) return outside(why);
+  out_.by_timer = caught != caught_.end() && (caught->second & kTimerSignals) != 0;
+  if (out_.by_timer) handler(why);
+}
+
+// Whether the trace has seen whatever its processes have asked of the kernel.
+bool WaitFollower::has_all_calls() const {
+  return !calls_.events_missing && !calls_.calls_left_out && std::none_of(alive_.begin(), alive_.end(), [&](auto i) {
+    return calls_.processes[i].attached || calls_.processes[i].io_uring;
+  });
+}
+
+}  // namespace uscope::analyzer
