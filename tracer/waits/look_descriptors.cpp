@@ -11,6 +11,11 @@
 #include "tracer/waits/look_taker.h"
 
 namespace uscope::tracer {
+namespace {
+
+constexpr std::uint64_t kPatienceNs = 400'000'000;
+
+}  // namespace
 
 void WaitLook::read_descriptors() {
   bool has_sockets = false;
@@ -170,9 +175,12 @@ WaitLook::Strangers WaitLook::ask_strangers() {
 void WaitLook::find_holders() {
   Strangers strangers = ask_strangers();
   // Who is about to receive descriptors has them a moment later. Everybody is asked again: nothing tells who receives
-  // them.
-  for (int again = 0; again < 3 && !strangers.in_flight.empty(); again++) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5 << again));
+  // them. Where programs send some all the time (other recordings do), one of several looks finds none.
+  constexpr std::chrono::milliseconds kLongestPause{40};
+  const std::uint64_t until_ns = monotonic_ns() + kPatienceNs;
+  for (std::chrono::milliseconds pause{5}; !strangers.in_flight.empty() && monotonic_ns() < until_ns;) {
+    std::this_thread::sleep_for(pause);
+    pause = std::min(2 * pause, kLongestPause);
     strangers = ask_strangers();
   }
   for (const std::uint32_t pid : strangers.unread)

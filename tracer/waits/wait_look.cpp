@@ -39,10 +39,11 @@ void WaitLook::take() {
   read_descriptors();
   mark_queues(all);
   mark_terminals(all);
-  for (Found& found : all) write_thread(found);
   for (auto& [pid, descriptors] : descriptors_) write_resources(pid, processes_[pid], descriptors);
   for (auto& [pid, descriptors] : other_descriptors_) write_resources(pid, processes_[pid], descriptors);
   if (waits_for_descriptors_) find_holders();
+  // A thread counts as asleep if it has slept until nothing more is asked: whoever woke it may be gone.
+  for (Found& found : all) write_thread(found);
   write_locks();
   send();
 }
