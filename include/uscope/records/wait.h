@@ -75,7 +75,7 @@ struct usc_waited {
 	__u32 look;
 	__s32 fd;     /* USC_WAITED_DESCRIPTOR */
 	__s32 via_fd; /* the epoll descriptor, or USC_WAITED_NO_FD */
-	__u32 pid;  /* of the others; 0: any child. Of a descriptor: bytes that the call asks for there; 0: not known */
+	__u32 pid; /* of the others; 0: any child. Of a descriptor: bytes that the call asks for there; 0: not known */
 	__u32 pgid; /* any child of this process group; 0: of any. Of a descriptor: buffers of such a call; 0: has no list */
 	__u8 what;  /* enum usc_waited_kind */
 	__u8 wants; /* enum usc_wants_kind */
