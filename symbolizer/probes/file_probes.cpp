@@ -368,12 +368,14 @@ std::vector<FoundProbe> ProbedFile::usdt_probes(const NamePattern& pattern, bool
     if (!pattern.word.empty() && !holds_word(note.provider + ":" + note.name, pattern.word)) continue;
     auto arguments = parse_usdt_arguments(note.arguments, note.address, address_of);
     // What is relative to rip differs from place to place.
-    const bool moves = std::any_of(arguments.begin(), arguments.end(),
+    const bool moves = std::any_of(arguments.kept.begin(), arguments.kept.end(),
                                    [](const FoundArgument& argument) { return argument.reg == 16; });
     FoundProbe& probe = found[{note.provider, note.name, note.arguments, moves ? note.address : 0}];
     probe.provider = note.provider;
     probe.name = probe.full_name = note.name;
-    probe.arguments = std::move(arguments);
+    probe.arguments = std::move(arguments.kept);
+    probe.too_many = std::move(arguments.too_many);
+    probe.unreadable = std::move(arguments.unreadable);
     if (note.semaphore != 0) probe.semaphore = offset_of_address(parts_->facts.segments, note.semaphore).value_or(0);
     const auto offset = offset_of_address(parts_->facts.exec_segments, note.address);
     std::array<std::byte, kNop5.size()> code{};

@@ -40,10 +40,12 @@ struct FoundProbe {
   std::vector<std::uint64_t> places;     // file offsets; of a function one
   std::uint64_t semaphore = 0;           // file offset; 0: none
   std::vector<FoundArgument> arguments;  // at most six
-  std::vector<std::uint64_t> returns;    // of functions with their returns: file offsets of these
-  std::vector<FoundJump> jumps;          // of the same: to other functions
-  std::string result_type;               // of functions: "char *"; empty if it is not known
-  std::uint8_t result_bytes = 0;         // 1, 2, 4, 8; 0: none
+  std::vector<std::string> too_many;     // of USDT probes, as in UsdtArguments
+  std::vector<std::string> unreadable;
+  std::vector<std::uint64_t> returns;  // of functions with their returns: file offsets of these
+  std::vector<FoundJump> jumps;        // of the same: to other functions
+  std::string result_type;             // of functions: "char *"; empty if it is not known
+  std::uint8_t result_bytes = 0;       // 1, 2, 4, 8; 0: none
   bool result_is_signed = false;
   std::string why_not;  // what speaks against a probe there; empty: nothing does
 };

@@ -19,7 +19,8 @@ constexpr std::uint64_t kMaxNotes = 16u << 20;  // bytes of the section
 constexpr std::size_t kMostNotes = 65536;
 constexpr std::size_t kMostName = 256;
 constexpr std::size_t kMostArguments = 6;
-constexpr std::uint32_t kStapsdt = 3;  // NT_STAPSDT
+constexpr std::size_t kMostWords = 64;  // sys/sdt.h has twelve arguments at most
+constexpr std::uint32_t kStapsdt = 3;   // NT_STAPSDT
 constexpr std::uint8_t kRip = 16;
 
 // DWARF numbers of the integer registers, under each of their names.
@@ -185,21 +186,26 @@ std::vector<UsdtNote> read_usdt_notes(const std::vector<ElfSection>& sections) {
   return notes;
 }
 
-std::vector<FoundArgument> parse_usdt_arguments(std::string_view text, std::uint64_t address,
-                                                const SymbolSearch& address_of) {
-  std::vector<FoundArgument> arguments;
-  for (std::size_t number = 0; arguments.size() < kMostArguments; number++) {
+UsdtArguments parse_usdt_arguments(std::string_view text, std::uint64_t address, const SymbolSearch& address_of) {
+  UsdtArguments out;
+  for (std::size_t number = 0; number < kMostWords; number++) {
     const std::size_t begin = text.find_first_not_of(' ');
     if (begin == std::string_view::npos) break;
     text.remove_prefix(begin);
     const std::string_view word = text.substr(0, text.find(' '));
     text.remove_prefix(word.size());
     auto argument = parse_argument(word, address, address_of);
-    if (!argument) continue;
-    argument->name = "arg" + std::to_string(number);
-    arguments.push_back(std::move(*argument));
+    std::string name = "arg" + std::to_string(number);
+    if (!argument) {
+      out.unreadable.push_back(std::move(name));
+    } else if (out.kept.size() == kMostArguments) {
+      out.too_many.push_back(std::move(name));
+    } else {
+      argument->name = std::move(name);
+      out.kept.push_back(std::move(*argument));
+    }
   }
-  return arguments;
+  return out;
 }
 
 }  // namespace uscope::symbolizer

@@ -28,9 +28,13 @@ std::vector<UsdtNote> read_usdt_notes(const std::vector<ElfSection>& sections);
 
 using SymbolSearch = std::function<std::optional<std::uint64_t>(std::string_view name)>;
 
-// The arguments of a note, named arg0, arg1 … by their position; at most six. One that cannot be read (an index
-// register, a vector register) is left out. `address_of` finds what is relative to rip.
-std::vector<FoundArgument> parse_usdt_arguments(std::string_view text, std::uint64_t address,
-                                                const SymbolSearch& address_of);
+// The arguments of a note, named arg0, arg1 … by their position.
+struct UsdtArguments {
+  std::vector<FoundArgument> kept;      // at most six
+  std::vector<std::string> too_many;    // names of those that could be a seventh
+  std::vector<std::string> unreadable;  // of those in an index register or a vector register, and of what is damaged
+};
+// `address_of` finds what is relative to rip.
+UsdtArguments parse_usdt_arguments(std::string_view text, std::uint64_t address, const SymbolSearch& address_of);
 
 }  // namespace uscope::symbolizer

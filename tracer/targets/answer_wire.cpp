@@ -61,6 +61,7 @@ void put(Packer& out, const Probe& probe) {
   out.text(probe.result_type);
   out.number(probe.result_bytes);
   out.number(probe.result_is_signed);
+  out.text(probe.not_kept);
 }
 
 std::string take_text(ByteReader& in) {
@@ -114,6 +115,7 @@ Probe take_probe(ByteReader& in) {
   for (std::uint32_t i = 0; i < places && in.ok(); i++) out.places.push_back(in.fixed<std::uint64_t>());
   out.semaphore = in.fixed<std::uint64_t>();
   take_return(in, out);
+  out.not_kept = take_text(in);
   if (out.source != USC_SOURCE_USDT && out.source != USC_SOURCE_UFUNCTION)
     in.fail("a source whose probes are in files");
   return out;
@@ -152,6 +154,7 @@ Result<std::vector<TargetAnswer>> decode_answers(std::string_view bytes) {
       match.target = take_text(in);
       match.why_not = take_text(in);
       match.probe = take_probe(in);
+      match.note = match.probe.not_kept;
     }
   }
   if (in.fixed<std::uint32_t>() != kEnd || in.left() != 0) in.fail("the end of the answers");

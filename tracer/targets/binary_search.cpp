@@ -10,6 +10,7 @@
 
 #include "support/nearest.h"
 #include "support/text.h"
+#include "tracer/targets/tracepoints.h"
 
 namespace uscope::tracer {
 namespace {
@@ -52,6 +53,9 @@ TargetMatch match_of(const Target& target, const ApplicationFile& file, symboliz
   match.probe.result_is_signed = found.result_is_signed;
   for (symbolizer::FoundArgument& argument : found.arguments)
     match.probe.arguments.push_back(argument_of(std::move(argument)));
+  match.probe.not_kept =
+      what_is_not_kept(found.too_many, found.unreadable,
+                       {"uscope cannot read the place where it is", "uscope cannot read the places where they are"});
   return match;
 }
 

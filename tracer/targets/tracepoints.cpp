@@ -162,15 +162,15 @@ TracepointFields parse_tracepoint_format(std::string_view format) {
   return fields;
 }
 
-std::string what_is_not_kept(const std::vector<std::string>& too_many, const std::vector<std::string>& unreadable) {
-  const auto sentence = [](const std::vector<std::string>& names, const char* why) {
+std::string what_is_not_kept(const std::vector<std::string>& too_many, const std::vector<std::string>& unreadable,
+                             WhyUnreadable why) {
+  const auto sentence = [](const std::vector<std::string>& names, const char* reason) {
     std::string text;
     for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-    return text.empty() ? text : fmt::format("{} {} not kept: {}", text, names.size() == 1 ? "is" : "are", why);
+    return text.empty() ? text : fmt::format("{} {} not kept: {}", text, names.size() == 1 ? "is" : "are", reason);
   };
   const std::string first = sentence(too_many, "an event holds six arguments");
-  const std::string second = sentence(
-      unreadable, unreadable.size() == 1 ? "it is neither a number nor a text" : "they are neither numbers nor texts");
+  const std::string second = sentence(unreadable, unreadable.size() == 1 ? why.one : why.several);
   return first + (first.empty() || second.empty() ? "" : "; ") + second;
 }
 

@@ -37,8 +37,13 @@ struct TracepointFields {
 };
 [[nodiscard]] TracepointFields parse_tracepoint_format(std::string_view format);
 
+// What is the matter with one field, and with several.
+struct WhyUnreadable {
+  const char* one = "it is neither a number nor a text";
+  const char* several = "they are neither numbers nor texts";
+};
 // "next_prio is not kept: an event holds six arguments"; empty: all are.
 [[nodiscard]] std::string what_is_not_kept(const std::vector<std::string>& too_many,
-                                           const std::vector<std::string>& unreadable);
+                                           const std::vector<std::string>& unreadable, WhyUnreadable why = {});
 
 }  // namespace uscope::tracer

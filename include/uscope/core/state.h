@@ -353,6 +353,9 @@ struct query_scratch {
 	struct usc_query_state state;
 	struct usc_partial partial; /* a row that gives way */
 	struct usc_event event;	    /* what a hit is: BPF's stack has no room for it where hits are told */
+	__s64 number_of_step;	    /* add_to_steps(), and which step of its group that is */
+	__u32 step;
+	__u32 pad;
 };
 
 /* Mappings that have been announced to the collector. */

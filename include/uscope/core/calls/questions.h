@@ -83,36 +83,41 @@ static __always_inline int send_alone(struct query_scratch *scratch, __u32 turn)
 /*
  * As add_to_row, where rows that differ in a step are kept as one (uscope/query_rows.h): `word` of the key is a number of
  * the step, in whose place the row has its group. What finds no place, or goes beyond a number, is sent as a row of its own.
+ * Little is kept on the stack: until 6.12, BPF has 512 bytes of it for all calls.
  */
-static __always_inline int add_to_steps(struct query_scratch *scratch, struct cpu_state *cpu, __u32 table, __u32 turn,
-					__u32 word, __u32 process)
+USC_SUBPROGRAM int add_to_steps(struct query_scratch *scratch, __u32 process)
 {
-	__u32 keys = config.query.keys, measures = config.query.measures, mask = config.query.rows - 1;
-	__s64 number_of_step = scratch->state.key.word[word];
-	__u32 step, hash, i;
+	__u32 word = query_steps_word() - 1, mask = config.query.rows - 1, turn = query_turn_now(), hash, i;
+	struct cpu_state *cpu = cpu_state_of(current_cpu());
+	struct usc_query_steps *steps;
+	struct usc_query_row *row;
+	__u32 *count;
 
+	if (!scratch || !cpu || word >= USC_QUERY_KEYS)
+		return 0;
 	if (mask >= USC_QUERY_STEP_ROWS)
 		mask = USC_QUERY_STEP_ROWS - 1;
-	scratch->state.key.word[word] = usc_query_group(number_of_step, &step);
-	hash = usc_query_hash_words(&scratch->state.key, keys);
+	scratch->number_of_step = scratch->state.key.word[word];
+	scratch->state.key.word[word] = usc_query_group(scratch->number_of_step, &scratch->step);
+	hash = usc_query_hash_words(&scratch->state.key, config.query.keys);
 	for (i = 0; i < STEP_TRIES; i++) {
-		__u32 number = (hash + i) & mask;
-		struct usc_query_row *row = query_row_at(table * USC_QUERY_ROWS + number);
-		struct usc_query_steps *steps = query_steps_at(table * USC_QUERY_STEP_ROWS + number);
-
+		asm volatile("" : "+r"(i)); /* four copies of this would have twice the stack */
+		row = query_row_at((current_cpu() * 2 + turn) * USC_QUERY_ROWS + (hash + i & mask));
+		steps = query_steps_at((current_cpu() * 2 + turn) * USC_QUERY_STEP_ROWS + (hash + i & mask));
 		if (!row || !steps)
 			break;
-		if (row->events && !usc_query_same_words(&row->key, &scratch->state.key, keys))
+		if (row->events && !usc_query_same_words(&row->key, &scratch->state.key, config.query.keys))
 			continue;
-		if (row->events && (usc_query_sums_overflow(row, &scratch->state, measures) ||
-				    steps->events[step & (USC_QUERY_STEPS - 1)] == ~0u))
+		count = &steps->events[scratch->step & (USC_QUERY_STEPS - 1)];
+		if (row->events &&
+		    (usc_query_sums_overflow(row, &scratch->state, config.query.measures) || *count == ~0u))
 			break;
-		usc_query_add(row, &scratch->state, measures);
-		steps->events[step & (USC_QUERY_STEPS - 1)]++;
+		usc_query_add(row, &scratch->state, config.query.measures);
+		++*count;
 		cpu->stats.events++;
 		return 0;
 	}
-	scratch->state.key.word[word] = usc_query_bucket(number_of_step);
+	scratch->state.key.word[word] = usc_query_bucket(scratch->number_of_step);
 	if (send_alone(scratch, turn))
 		count_loss(cpu, USC_LOSS_RING_FULL_PARTIAL, process);
 	else
@@ -123,15 +128,13 @@ static __always_inline int add_to_steps(struct query_scratch *scratch, struct cp
 /* Adds what the question has given of an event. For the verifier, which goes through it once, not for each caller. */
 USC_SUBPROGRAM int add_to_row(struct query_scratch *scratch, __u32 process)
 {
-	__u32 cpu_number = current_cpu(), turn = query_turn_now(), word = query_steps_word(), number;
+	__u32 cpu_number = current_cpu(), turn = query_turn_now(), number;
 	__u32 keys = config.query.keys, measures = config.query.measures;
 	struct cpu_state *cpu = cpu_state_of(cpu_number);
 	struct usc_query_row *row;
 
 	if (!scratch || !cpu)
 		return 0;
-	if (word && word <= USC_QUERY_KEYS)
-		return add_to_steps(scratch, cpu, cpu_number * 2 + turn, turn, word - 1, process);
 	number = (cpu_number * 2 + turn) * USC_QUERY_ROWS;
 	number += usc_query_hash_words(&scratch->state.key, keys) & (config.query.rows - 1);
 	row = query_row_at(number);
@@ -164,7 +167,7 @@ USC_SUBPROGRAM int ask_question(struct query_scratch *scratch, __u32 process)
 		usc_loop(walk.length - USC_KNOWN_STEPS, question_step, &walk);
 	if (walk.end)
 		return walk.end == USC_QUERY_WHOLE + 1;
-	return add_to_row(scratch, process);
+	return query_steps_word() ? add_to_steps(scratch, process) : add_to_row(scratch, process);
 }
 
 /* What this processor asks questions with, until end_asking(); 0: it is at work on another event. */

@@ -9,11 +9,15 @@ namespace {
 
 using From = FoundArgument::From;
 
-std::vector<FoundArgument> parsed(std::string_view text) {
+UsdtArguments parsed_all(std::string_view text) {
   return parse_usdt_arguments(text, 0x1000, [](std::string_view name) -> std::optional<std::uint64_t> {
     if (name == "counter") return 0x4000;
     return std::nullopt;
   });
+}
+
+std::vector<FoundArgument> parsed(std::string_view text) {
+  return parsed_all(text).kept;
 }
 
 FoundArgument only(std::string_view text) {
@@ -70,7 +74,18 @@ TEST(UsdtArguments, WhatCannotBeReadIsLeftOut) {
         "8@5(%rip)", "8@(%rip)", "x@%eax", "4@$",    "4@$x", "4@edi",   "8@-24(%rbp", "8@x(%rbp)", "-@%edi",
         "4@%r7",     "4@%r"})
     EXPECT_TRUE(parsed(text).empty()) << text;
-  EXPECT_EQ(parsed("4@$1 4@$2 4@$3 4@$4 4@$5 4@$6 4@$7").size(), 6U);
+}
+
+TEST(UsdtArguments, WhatIsLeftOutIsNamed) {
+  using Names = std::vector<std::string>;
+  const UsdtArguments some = parsed_all("-4@%edi 8@(%rax,%rbx,4) 8f@%xmm0 4@$5");
+  EXPECT_EQ(some.unreadable, (Names{"arg1", "arg2"}));
+  EXPECT_TRUE(some.too_many.empty());
+  const UsdtArguments many = parsed_all("4@$1 4@$2 8f@%xmm0 4@$3 4@$4 4@$5 4@$6 4@$7 4@$8");
+  EXPECT_EQ(many.kept.size(), 6U);
+  EXPECT_EQ(many.kept.back().name, "arg6");
+  EXPECT_EQ(many.too_many, (Names{"arg7", "arg8"}));
+  EXPECT_EQ(many.unreadable, (Names{"arg2"}));
 }
 
 }  // namespace

@@ -141,6 +141,7 @@ TEST(AnswerWire, BringsAnswersAsTheyAre) {
   answers[0].matches[0].probe.result_type = "int";
   answers[0].matches[0].probe.result_bytes = 4;
   answers[0].matches[0].probe.result_is_signed = true;
+  answers[0].matches[0].probe.not_kept = "arg6 is not kept";
   answers[0].matches[0].probe.arguments.push_back(
       {.name = "m", .type = "long", .from = ProbeArgument::From::kMemory, .reg = 16, .is_string = true, .offset = -8});
   answers[1].problem = {"what", "remedy"};
@@ -156,6 +157,7 @@ TEST(AnswerWire, BringsAnswersAsTheyAre) {
   EXPECT_EQ(probe.jumps.at(1).condition, 5);
   EXPECT_EQ(probe.result_type, "int");
   EXPECT_TRUE(probe.result_is_signed);
+  EXPECT_EQ(probe.not_kept, "arg6 is not kept");
   EXPECT_EQ(probe.arguments.at(1).offset, -8);
   EXPECT_EQ(probe.arguments.at(1).from, ProbeArgument::From::kMemory);
   EXPECT_EQ((*decoded)[0].matches.at(1).why_not, "why not");
