@@ -241,10 +241,10 @@ TEST_F(KernelSums, CallsAreCountedByNumber) {
                   {number(1, 100'001), compute(USC_QUERY_EQUAL, 2, USC_QUERY_OF_FIELD + USC_QUERY_ARG0, 1),
                    number(3, 5), compute(USC_QUERY_LESS, 4, USC_QUERY_OF_FIELD + USC_QUERY_ARG0, 3),
                    compute(USC_QUERY_EITHER, 5, 2, 4), give(USC_QUERY_UNLESS, 5), give(USC_QUERY_KEY, kind, 0)});
-  for (const usc_query& query : {all, some}) {
-    ASSERT_TRUE(usc_query_counts_calls(&query));
-    expect_equal(query);
-  }
+  ASSERT_TRUE(usc_query_counts_calls(&all));
+  ASSERT_TRUE(usc_query_counts_calls(&some));
+  expect_equal(some);
+  if (!kernel_only()) expect_equal(all);
 }
 
 TEST_F(KernelSums, ManyKeysInAFewPlaces) {
@@ -257,6 +257,7 @@ TEST_F(KernelSums, ManyKeysInAFewPlaces) {
 
 // 100 keys by turns: of 4096 places most have one for themselves, of 8 none.
 TEST_F(KernelSums, TheNumberOfRowsIsThatOfTheQuestion) {
+  if (kernel_only()) return;
   usc_query query = question_of(
       1, 0,
       {field(0, USC_QUERY_KIND), number(1, SYS_close), compute(USC_QUERY_EQUAL, 2, 0, 1), give(USC_QUERY_UNLESS, 2),
@@ -289,12 +290,14 @@ TEST_F(KernelSums, StepsOfANumber) {
                             give(USC_QUERY_UNLESS, 2), field(3, USC_QUERY_ARG0), give(USC_QUERY_KEY, 3, 0),
                             field(4, USC_QUERY_ARG2), field(5, USC_QUERY_ARG3), compute(USC_QUERY_DIV, 6, 4, 5),
                             give(USC_QUERY_KEY_STEP, 6, 1), field(7, USC_QUERY_ARG1), give(USC_QUERY_MEASURE, 7, 0)}));
+  if (kernel_only()) return;
   expect_equal(question_of(1, 0,
                            {field(0, USC_QUERY_KIND), number(1, SYS_close), compute(USC_QUERY_EQUAL, 2, 0, 1),
                             give(USC_QUERY_UNLESS, 2), field(3, USC_QUERY_ARG0), give(USC_QUERY_KEY_STEP, 3, 0)}));
 }
 
 TEST_F(KernelSums, EventsBeyond64BitsComeOneByOne) {
+  if (kernel_only()) return;
   // ARG1 is at most the largest number; 500 more goes beyond it for 500 of the calls.
   expect_equal(
       question_of(1, 1,
