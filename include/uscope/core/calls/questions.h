@@ -69,23 +69,31 @@ static __always_inline int send_partial(struct query_scratch *scratch, const str
 	return send_record(&scratch->partial.head, USC_RECORD_PARTIAL, sizeof(scratch->partial), 0, now_ns(), false);
 }
 
-/* What the question has given of one event, as a row of its own. */
-static __always_inline int send_alone(struct query_scratch *scratch, __u32 turn)
+/* Sends what the question has given of one event as a row of its own. */
+USC_SUBPROGRAM int send_alone(struct query_scratch *scratch, __u32 process)
 {
-	scratch->partial.turn = turn;
+	struct cpu_state *cpu = cpu_state_of(current_cpu());
+
+	if (!scratch || !cpu)
+		return 0;
+	scratch->partial.turn = query_turn_now();
 	scratch->partial.row.events = 0;
 	usc_query_add(&scratch->partial.row, &scratch->state, config.query.measures);
-	return send_record(&scratch->partial.head, USC_RECORD_PARTIAL, sizeof(scratch->partial), 0, now_ns(), false);
+	if (send_record(&scratch->partial.head, USC_RECORD_PARTIAL, sizeof(scratch->partial), 0, now_ns(), false))
+		count_loss(cpu, USC_LOSS_RING_FULL_PARTIAL, process);
+	else
+		cpu->stats.events++;
+	return 0;
 }
 
 #define STEP_TRIES 4 /* places for the row of one group: rows of other keys do not give way */
 
 /*
  * As add_to_row, where rows that differ in a step are kept as one (uscope/query_rows.h): `word` of the key is a number of
- * the step, in whose place the row has its group. What finds no place, or goes beyond a number, is sent as a row of its own.
+ * the step, in whose place the row has its group. 0: it found no place, or goes beyond a number.
  * Little is kept on the stack: until 6.12, BPF has 512 bytes of it for all calls.
  */
-USC_SUBPROGRAM int add_to_steps(struct query_scratch *scratch, __u32 process)
+USC_SUBPROGRAM int add_to_steps(struct query_scratch *scratch)
 {
 	__u32 word = query_steps_word() - 1, mask = config.query.rows - 1, turn = query_turn_now(), hash, i;
 	struct cpu_state *cpu = cpu_state_of(current_cpu());
@@ -115,13 +123,9 @@ USC_SUBPROGRAM int add_to_steps(struct query_scratch *scratch, __u32 process)
 		usc_query_add(row, &scratch->state, config.query.measures);
 		++*count;
 		cpu->stats.events++;
-		return 0;
+		return 1;
 	}
 	scratch->state.key.word[word] = usc_query_bucket(scratch->number_of_step);
-	if (send_alone(scratch, turn))
-		count_loss(cpu, USC_LOSS_RING_FULL_PARTIAL, process);
-	else
-		cpu->stats.events++;
 	return 0;
 }
 
@@ -167,7 +171,11 @@ USC_SUBPROGRAM int ask_question(struct query_scratch *scratch, __u32 process)
 		usc_loop(walk.length - USC_KNOWN_STEPS, question_step, &walk);
 	if (walk.end)
 		return walk.end == USC_QUERY_WHOLE + 1;
-	return query_steps_word() ? add_to_steps(scratch, process) : add_to_row(scratch, process);
+	if (!query_steps_word())
+		return add_to_row(scratch, process);
+	if (!add_to_steps(scratch))
+		send_alone(scratch, process);
+	return 0;
 }
 
 /* What this processor asks questions with, until end_asking(); 0: it is at work on another event. */
@@ -184,10 +192,8 @@ static __always_inline struct query_scratch *begin_asking(void)
 	return scratch;
 }
 
-static __always_inline void end_asking(void)
+static __always_inline void end_asking(struct cpu_state *cpu)
 {
-	struct cpu_state *cpu = cpu_state_of(current_cpu());
-
 	barrier();
 	if (cpu)
 		*(volatile __u32 *)&cpu->asking = 0;
@@ -197,11 +203,12 @@ static __always_inline void end_asking(void)
 static __always_inline int ask_of_event(struct query_scratch *scratch, const struct usc_event *event, __u32 unread,
 					__u32 process)
 {
+	struct cpu_state *cpu = cpu_state_of(current_cpu());
 	int whole;
 
 	usc_query_fill_some(&scratch->input, event, unread, config.query.reads);
 	whole = ask_question(scratch, process);
-	end_asking();
+	end_asking(cpu);
 	return whole;
 }
 
@@ -258,7 +265,7 @@ static __always_inline bool count_call(__u32 abi, __u32 nr, const __u64 *args)
 		if (!scratch)
 			return false;
 		end = admit_call(scratch, abi, nr, args);
-		end_asking();
+		end_asking(cpu);
 	}
 	if (end == USC_QUERY_REFUSED + 1)
 		return true;
