@@ -26,7 +26,6 @@
 #include "store/db/database.h"
 #include "support/text.h"
 #include "syscalls/signal_names.h"
-#include "uscope/query_rows.h"
 
 namespace uscope::cli {
 namespace {
@@ -131,12 +130,6 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-// On each CPU: two tables of rows, with counts of steps beside them where the question has steps.
-std::uint64_t memory_of_sums(const usc_query& question) {
-  const std::uint64_t steps = usc_query_steps_word(&question) != 0 ? USC_QUERY_STEP_ROWS * sizeof(usc_query_steps) : 0;
-  return 2 * (USC_QUERY_ROWS * sizeof(usc_query_row) + steps);
-}
-
 void print_plan(const query::Plan& plan) {
   const auto section = [](const char* title, const std::vector<std::string>& lines) {
     if (lines.empty()) return;
@@ -154,7 +147,7 @@ void print_plan(const query::Plan& plan) {
   std::printf("taken with each event: %s%s\n", plan.needs.stack ? "its stack" : "no stack",
               plan.needs.time ? ", its times" : "");
   if (plan.way == query::Way::kSums)
-    std::printf("memory for the sums: %s for each CPU\n", human_bytes(memory_of_sums(plan.program)).c_str());
+    std::printf("memory for the sums: %s for each CPU\n", human_bytes(query::memory_of_sums(plan.program)).c_str());
   const auto has_any = [](const auto& calls) {
     return std::any_of(calls.begin(), calls.end(), [](std::uint64_t word) { return word != 0; });
   };

@@ -13,6 +13,7 @@
 #include "query/plan/splitter.h"
 #include "query/sql/lexer.h"
 #include "query/sql/parser.h"
+#include "uscope/query_rows.h"
 
 namespace uscope::query {
 namespace {
@@ -109,6 +110,11 @@ Result<Plan> plan(const std::string& text, std::uint32_t traced) {
     plan.needs = needs;
   }
   return plan;
+}
+
+std::uint64_t memory_of_sums(const usc_query& question) {
+  const std::uint64_t steps = usc_query_steps_word(&question) != 0 ? USC_QUERY_STEP_ROWS * sizeof(usc_query_steps) : 0;
+  return 2 * (USC_QUERY_ROWS * sizeof(usc_query_row) + steps);
 }
 
 }  // namespace uscope::query

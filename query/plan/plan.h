@@ -73,6 +73,10 @@ struct Plan {
 // are like it. `traced`: sources that are traced whatever WHERE says, as bits.
 [[nodiscard]] Result<Plan> plan(const std::string& text, std::uint32_t traced = 0);
 
+// Bytes that the sums of a question take on each CPU: two tables of rows, with counts of steps beside them where it has
+// steps.
+[[nodiscard]] std::uint64_t memory_of_sums(const usc_query& question);
+
 // Gives a connection the functions of questions, all of which pass over NULL and over what is no number:
 // - bucket(x): the end of the step that x lies in, of 64 steps for each power of two (usc_query_bucket());
 // - quantile(x, p), p from 0 to 1: of bucket(x), the value at the nearest rank; NULL if there is none;
