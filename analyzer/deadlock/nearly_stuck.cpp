@@ -30,7 +30,7 @@ bool is_vm_thread(std::string_view name) {
 class LessCaution {
  public:
   LessCaution(const Situation& situation, const Look& look, const std::vector<CallWait>& waits)
-      : it_(situation), look_(look), waits_(waits) {
+      : it_(situation), waits_(waits) {
     for (std::size_t i = 0; i < size(); i++) {
       const auto seen = look.threads.find(call(i).thread_id);
       if (is_of_java(call(i)) || (seen != look.threads.end() && !seen->second.monitors.empty()))
@@ -58,7 +58,6 @@ class LessCaution {
   [[nodiscard]] std::string wait_text(std::size_t i) const;
 
   const Situation& it_;
-  const Look& look_;
   const std::vector<CallWait>& waits_;
   std::set<std::size_t> java_;
   std::vector<bool> stuck_;
