@@ -110,8 +110,8 @@ USC_SUBPROGRAM int add_to_steps(struct query_scratch *scratch)
 	hash = usc_query_hash_words(&scratch->state.key, config.query.keys);
 	for (i = 0; i < STEP_TRIES; i++) {
 		asm volatile("" : "+r"(i)); /* four copies of this would have twice the stack */
-		row = query_row_at((current_cpu() * 2 + turn) * USC_QUERY_ROWS + (hash + i & mask));
-		steps = query_steps_at((current_cpu() * 2 + turn) * USC_QUERY_STEP_ROWS + (hash + i & mask));
+		row = query_row_at((current_cpu() * 2 + turn) * USC_QUERY_ROWS + ((hash + i) & mask));
+		steps = query_steps_at((current_cpu() * 2 + turn) * USC_QUERY_STEP_ROWS + ((hash + i) & mask));
 		if (!row || !steps)
 			break;
 		if (row->events && !usc_query_same_words(&row->key, &scratch->state.key, config.query.keys))
