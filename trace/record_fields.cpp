@@ -29,7 +29,7 @@ struct FieldInfo {
 };
 
 template <typename Field>
-constexpr FieldInfo describe(std::uint16_t type, std::string_view name, std::size_t offset, Form form) {
+constexpr FieldInfo describe_field(std::uint16_t type, std::string_view name, std::size_t offset, Form form) {
   using Element = std::remove_all_extents_t<Field>;
   return {type,
           name,
@@ -42,9 +42,9 @@ constexpr FieldInfo describe(std::uint16_t type, std::string_view name, std::siz
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a type and a field cannot be in parentheses
 constexpr FieldInfo kFields[] = {
-#define USC_X(record, field, form)                                                                    \
-  describe<std::remove_reference_t<decltype(std::declval<record&>().field)>>(kTypeOf<record>, #field, \
-                                                                             offsetof(record, field), Form::form),
+#define USC_X(record, field, form)                                                  \
+  describe_field<std::remove_reference_t<decltype(std::declval<record&>().field)>>( \
+      kTypeOf<record>, #field, offsetof(record, field), Form::form),
 #include "uscope/lists/record_field.def"
 #undef USC_X
 };

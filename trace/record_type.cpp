@@ -178,7 +178,7 @@ std::string_view behind(std::span<const std::byte> bytes) {
 }
 
 template <typename Record>
-constexpr RecordType describe(std::string_view name) {
+constexpr RecordType describe_record(std::string_view name) {
   return {
       name, sizeof(Record),
       [](std::span<const std::byte> bytes) { return tail_bytes(fixed_part<Record>(bytes), behind<Record>(bytes)); },
@@ -187,7 +187,7 @@ constexpr RecordType describe(std::string_view name) {
 
 constexpr std::array kRecordTypes = [] {
   std::array<RecordType, kTypeNumbers> types{};
-#define USC_X(constant, number, name, type) types[number] = describe<type>(name);
+#define USC_X(constant, number, name, type) types[number] = describe_record<type>(name);
 #include "uscope/lists/record_type.def"
 #undef USC_X
   return types;

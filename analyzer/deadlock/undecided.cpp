@@ -50,8 +50,8 @@ class Names {
   std::set<std::size_t> processes_;
 };
 
-void add(const LastCall& thread, const LookedThread* seen, const CallWait& wait, const WaitedObject& object,
-         const Names& names, std::size_t index, ProcessWaits& into) {
+void add_thread(const LastCall& thread, const LookedThread* seen, const CallWait& wait, const WaitedObject& object,
+                const Names& names, std::size_t index, ProcessWaits& into) {
   into.threads++;
   into.java = into.java || is_of_java(thread);
   if (!seen) {
@@ -124,8 +124,8 @@ std::string why_undecided(const Situation& situation, const Look& look, const st
     const LastProcess& process = calls.processes[thread.process];
     if (process.ended && process.until_ns < looked_ns) continue;
     const auto seen = look.threads.find(thread.thread_id);
-    add(thread, seen == look.threads.end() ? nullptr : &seen->second, waits[i], situation.objects[i], names, i,
-        processes[thread.process]);
+    add_thread(thread, seen == look.threads.end() ? nullptr : &seen->second, waits[i], situation.objects[i], names, i,
+               processes[thread.process]);
   }
   // Who moves, or is woken from outside, may wake the others, whatever process these are of.
   // Go's runtime handles all signals itself, and uses its poller's descriptors for other ends.

@@ -124,7 +124,7 @@ std::uint64_t part_of(const CellEvents& events) {
   return found == events.cell->errnos.end() ? 0 : found->second.events;
 }
 
-void add(const EventSample& from, EventSample& to) {
+void add_sample(const EventSample& from, EventSample& to) {
   to.events += from.events;
   for (const auto& [value, events] : from.strings) to.strings[value] += events;
 }
@@ -164,7 +164,7 @@ class Explainer {
         if (!before.cell) continue;
         auto part = normal_[i].sample(before);
         if (!part) return part.error();
-        add(*part, other);
+        add_sample(*part, other);
       }
     }
     describe_example(*sample, other, *example);

@@ -34,7 +34,7 @@ double open_of(const Cell& cell) {
   return static_cast<double>(cell.open);
 }
 
-Part errors_of(std::int64_t error) {
+Part failures_with(std::int64_t error) {
   return [error](const Cell& cell) {
     const auto found = cell.errnos.find(error);
     return found == cell.errnos.end() ? 0 : static_cast<double>(found->second.events);
@@ -74,7 +74,7 @@ std::vector<double> mean_bytes(const CellOfRuns& runs) {
   return values;
 }
 
-double transfers(const CellOfRuns& runs) {
+double sum_of_transfers(const CellOfRuns& runs) {
   double sum = 0;
   for (const Cell* cell : runs) sum += cell ? static_cast<double>(cell->transfers) : 0;
   return sum;
@@ -97,11 +97,7 @@ Rates as_rates(const std::vector<double>& before, const std::vector<double>& aft
   return {{before, std::vector<double>(before.size(), 1)}, {after, std::vector<double>(after.size(), 1)}};
 }
 
-bool is_large(double ratio) {
-  return ratio >= kLeastFactor || ratio <= 1 / kLeastFactor;
-}
-
-double weight_of(const std::string& kind) {
+double weight_of_kind(const std::string& kind) {
   return waits(kind) ? kWaitingWeight : 1;
 }
 
@@ -239,7 +235,7 @@ void Comparison::only(const CellRow& row, bool of_normal, OnlyCell cell, const P
       if (!cell.error || *cell.error == error) cell.errors[error] += count.events;
   }
   const Rates all = rates(row, part);
-  cell.score = tier(cell, of_normal) * kTier + all.deviations(dispersion(all)) * weight_of(cell.key.kind) *
+  cell.score = tier(cell, of_normal) * kTier + all.deviations(dispersion(all)) * weight_of_kind(cell.key.kind) *
                                                    (cell.never_returned ? kWaitingWeight : 1) *
                                                    static_cast<double>(cell.runs) / static_cast<double>(side.size());
   const bool steady = side.size() < kRunsToTest || cell.runs == side.size();
@@ -268,7 +264,7 @@ void Comparison::outcomes(const CellRow& row) {
       only(row, before > 0, {.key = row.key, .error = error, .never_returned = what == Shift::kNeverReturned}, part);
     }
   };
-  for (const std::int64_t error : errors) compare(Shift::kErrors, error, errors_of(error));
+  for (const std::int64_t error : errors) compare(Shift::kErrors, error, failures_with(error));
   if (total(row.normal, open_of) + total(row.abnormal, open_of) > 0)
     compare(Shift::kNeverReturned, std::nullopt, open_of);
 }
@@ -281,13 +277,13 @@ void Comparison::changed_rate(const CellRow& row) {
   cell.before = by_exposure.before.rate();
   cell.after = by_exposure.after.rate();
   cell.effect = by_exposure.ratio();
-  cell.score = by_exposure.deviations(dispersion(by_exposure)) * weight_of(row.key.kind);
+  cell.score = by_exposure.deviations(dispersion(by_exposure)) * weight_of_kind(row.key.kind);
   double p = p_of(by_exposure);
-  bool large = is_large(ratio_of(by_exposure)) && by_exposure.excess() >= kLeastEvents;
+  bool large = is_large_ratio(ratio_of(by_exposure)) && by_exposure.excess() >= kLeastEvents;
   if (!exposure_.by_work) {
     const double ratio = ratio_of(by_count);
-    large = large && is_large(ratio) && (ratio > 1) == (cell.effect > 1) && by_count.excess() >= kLeastEvents;
-    cell.score = std::min(cell.score, by_count.deviations(dispersion(by_count)) * weight_of(row.key.kind));
+    large = large && is_large_ratio(ratio) && (ratio > 1) == (cell.effect > 1) && by_count.excess() >= kLeastEvents;
+    cell.score = std::min(cell.score, by_count.deviations(dispersion(by_count)) * weight_of_kind(row.key.kind));
     p = std::max(p, p_of(by_count));
   }
   if (!large) cell.score = -1;
@@ -309,8 +305,8 @@ void Comparison::changed_latency(const CellRow& row) {
 
 // What calls that move bytes returned: fewer bytes of each call, with as many calls, is no shift of a rate.
 void Comparison::changed_bytes(const CellRow& row) {
-  const double before = transfers(row.normal);
-  const double after = transfers(row.abnormal);
+  const double before = sum_of_transfers(row.normal);
+  const double after = sum_of_transfers(row.abnormal);
   changed_value(row, {.what = Shift::kBytes,
                       .before = mean_bytes(row.normal),
                       .after = mean_bytes(row.abnormal),
@@ -334,9 +330,9 @@ void Comparison::changed_value(const CellRow& row, const Values& values) {
                                                                      1 / static_cast<double>(values.after.size())) +
                         1 / values.calls_before + 1 / values.calls_after;
   const bool little = std::abs(cell.after - cell.before) * values.calls_changed < values.little;
-  cell.score = is_large(ratio) ? std::abs(std::log(cell.effect)) / std::sqrt(spread) * weight_of(row.key.kind) *
-                                     (little ? kLittleWeight : 1)
-                               : -1;
+  cell.score = is_large_ratio(ratio) ? std::abs(std::log(cell.effect)) / std::sqrt(spread) *
+                                           weight_of_kind(row.key.kind) * (little ? kLittleWeight : 1)
+                                     : -1;
   changed_.emplace_back(std::move(cell), changes_.tested ? duration_test(values.before, values.after, variance) : 1);
 }
 
@@ -348,10 +344,10 @@ void Comparison::changed_share(const CellRow& row, Shift what, std::optional<std
   cell.before = shares.before.rate();
   cell.after = shares.after.rate();
   cell.effect = shares.ratio();
-  const bool large = is_large(ratio_of(shares)) && shares.excess() >= kLeastEvents;
+  const bool large = is_large_ratio(ratio_of(shares)) && shares.excess() >= kLeastEvents;
   const bool telling = error && !is_passing(row.key.kind, *error);
   cell.score = shares.deviations(dispersion(shares)) * (telling || waits(row.key.kind) ? 1 : kWaitingWeight) *
-                   weight_of(row.key.kind) +
+                   weight_of_kind(row.key.kind) +
                (telling && cell.effect > 1 ? kTier : 0);
   if (!large) cell.score = -1;
   changed_.emplace_back(std::move(cell), p_of(shares));

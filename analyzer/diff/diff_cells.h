@@ -33,6 +33,10 @@ constexpr double kMostQ = 0.05;
 constexpr double kLeastDispersion = 0.05;
 constexpr std::size_t kRunsToTest = 3;  // on each side
 
+[[nodiscard]] inline bool is_large_ratio(double ratio) {
+  return ratio >= kLeastFactor || ratio <= 1 / kLeastFactor;
+}
+
 // One cell of all runs; null if a run does not have it.
 struct CellRow {
   CellKey key;

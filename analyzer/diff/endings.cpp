@@ -40,13 +40,13 @@ Counts shares_of(const std::vector<RunFacts>& runs, const Ending& ending, EndedP
   return counts;
 }
 
-double share(const EndedProcesses& processes) {
+double ended_share(const EndedProcesses& processes) {
   return static_cast<double>(processes.ended) / static_cast<double>(processes.processes);
 }
 
 // What is shown first has the lowest rank.
 std::tuple<int, double> rank_of(const ChangedEnding& change) {
-  const double more = share(change.abnormal) - share(change.normal);
+  const double more = ended_share(change.abnormal) - ended_share(change.normal);
   if (more <= 0) return {3, more};
   if (change.ending.exit_signal.value_or(0) != 0) return {0, -more};
   return {change.ending.exit_code.value_or(0) != 0 ? 1 : 2, -more};
@@ -66,7 +66,7 @@ std::vector<ChangedEnding> compare_endings(const std::vector<RunFacts>& normal, 
     if (!shares.drop_unexposed()) continue;
     const double ratio = shares.nearest_ratio();
     const bool one_sided = (change.normal.ended == 0) != (change.abnormal.ended == 0);
-    const bool shifted = (ratio >= kLeastFactor || ratio <= 1 / kLeastFactor) && shares.excess() >= kLeastEvents;
+    const bool shifted = is_large_ratio(ratio) && shares.excess() >= kLeastEvents;
     if (one_sided || shifted) changed.push_back(std::move(change));
   }
   std::stable_sort(changed.begin(), changed.end(),

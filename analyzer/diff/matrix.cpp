@@ -156,7 +156,7 @@ void gather(Gathered& into, const SqlRow& row, bool transfers) {
     stacks.push_back(stack);
 }
 
-Cell cell_of(KindRowId kind, Gathered gathered) {
+Cell cell_from(KindRowId kind, Gathered gathered) {
   CellCounts& counts = gathered.counts;
   Cell cell;
   cell.events = counts.events;
@@ -197,7 +197,7 @@ Result<Matrix> read_by_stack(const store::Database& database, const MatrixBy& by
     for (auto& [number, part] : callers) {
       const Caller& caller = identity.callers()[number];
       Cell& cell = matrix.cells[{(*kinds)[kind], caller.function, caller.module}];
-      cell = cell_of(kind, std::move(part));
+      cell = cell_from(kind, std::move(part));
       if (!is_call_kind((*kinds)[kind])) cell.open = 0;
     }
   }

@@ -22,7 +22,7 @@ std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
 }
 
 // The largest share that a node has of a side's events or time.
-double share(const MergedNode& node, const MergedNode& all) {
+double largest_share(const MergedNode& node, const MergedNode& all) {
   double most = 0;
   for (const auto& [part, whole] : {std::pair{node.events, all.events}, std::pair{node.ns, all.ns}})
     for (std::size_t side = 0; side < part.size(); side++)
@@ -135,7 +135,7 @@ MergedStacks StackMerger::finish(std::size_t most) {
   if (order.size() > most) {
     // No node has a larger share than the node below it, so what is kept is a tree.
     std::vector<double> shares(order.size());
-    for (const std::uint32_t i : order) shares[i] = share(tree_.nodes[i], tree_.nodes[0]);
+    for (const std::uint32_t i : order) shares[i] = largest_share(tree_.nodes[i], tree_.nodes[0]);
     std::sort(order.begin(), order.end(),
               [&](std::uint32_t a, std::uint32_t b) { return shares[a] != shares[b] ? shares[a] > shares[b] : a < b; });
     order.resize(std::max<std::size_t>(1, most));

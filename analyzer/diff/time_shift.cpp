@@ -27,20 +27,20 @@ struct PlaceValues {
   Values times;
 };
 
-double mean(const std::vector<double>& values) {
+double mean_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 TimeOfSide summed_up(const std::vector<double>& ns, const std::vector<double>& times) {
   const auto [least, most] = std::minmax_element(ns.begin(), ns.end());
-  return {.mean = mean(ns), .least = *least, .most = *most, .times = times.empty() ? 0 : mean(times)};
+  return {.mean = mean_of(ns), .least = *least, .most = *most, .times = times.empty() ? 0 : mean_of(times)};
 }
 
 TimeShift shift_of(const Values& ns, const Values& times) {
   return {.normal = summed_up(ns.normal, times.normal), .abnormal = summed_up(ns.abnormal, times.abnormal)};
 }
 
-double p_of(Values ns) {
+double p_of_times(Values ns) {
   for (std::vector<double>* side : {&ns.normal, &ns.abnormal})
     for (double& value : *side) value = std::max(value, kNothingNs);
   const double variance = std::max(kLeastTimeVariance, own_variance(ns.normal, ns.abnormal));
@@ -114,7 +114,7 @@ Values sums(const std::vector<RunTime>& normal, const std::vector<RunTime>& abno
 }
 
 // What waits for the run's own tasks takes as long as they do: they come first.
-double weight_of(const PlaceShift& shift) {
+double weight_of_shift(const PlaceShift& shift) {
   const bool follows = !shift.place.outside && waits_for_tasks(shift.place.call.kind);
   return std::abs(shift.time.change()) * (follows ? kFollowingWeight : 1);
 }
@@ -135,11 +135,11 @@ TimeChanges compare_time(const std::vector<RunTime>& normal, const std::vector<R
   std::vector<TimeShift> shifts;
   std::vector<PlaceShift> places;
   for (const Values& values : totals) {
-    p.push_back(p_of(values));
+    p.push_back(p_of_times(values));
     shifts.push_back(shift_of(values, {}));
   }
   for (const auto& [place, values] : join_places(normal, abnormal)) {
-    p.push_back(p_of(values.ns));
+    p.push_back(p_of_times(values.ns));
     places.push_back({place, shift_of(values.ns, values.times)});
   }
   if (tested) {
@@ -164,7 +164,7 @@ TimeChanges compare_time(const std::vector<RunTime>& normal, const std::vector<R
     if (differs(shift.time) && std::abs(shift.time.change()) >= least) changes.places.push_back(std::move(shift));
   }
   std::stable_sort(changes.places.begin(), changes.places.end(),
-                   [](const PlaceShift& a, const PlaceShift& b) { return weight_of(a) > weight_of(b); });
+                   [](const PlaceShift& a, const PlaceShift& b) { return weight_of_shift(a) > weight_of_shift(b); });
   return changes;
 }
 

@@ -25,10 +25,6 @@ std::vector<double> bytes_by_run(const std::vector<ObjectBytes>& runs, const Key
   return values;
 }
 
-bool is_large(double ratio) {
-  return ratio >= kLeastFactor || ratio <= 1 / kLeastFactor;
-}
-
 }  // namespace
 
 std::string transferring_kinds(const KindNames& kinds) {
@@ -87,8 +83,8 @@ std::vector<ChangedObject> compare_objects(const std::vector<ObjectBytes>& norma
     const Rates rates{{before, exposure.normal}, {after, exposure.abnormal}};
     const Rates counts{{before, one_before}, {after, one_after}};
     const Rates& shown = exposure.by_work ? rates : counts;
-    if (!is_large(shown.nearest_ratio()) || shown.excess() < kLeastBytes) continue;
-    if (!exposure.by_work && !is_large(rates.nearest_ratio())) continue;
+    if (!is_large_ratio(shown.nearest_ratio()) || shown.excess() < kLeastBytes) continue;
+    if (!exposure.by_work && !is_large_ratio(rates.nearest_ratio())) continue;
     const double effect = shown.ratio();
     const double excess = exposure.by_work ? counts.excess() : shown.excess();
     changed.push_back({.object = key.first,

@@ -20,7 +20,7 @@ namespace uscope::analyzer {
 namespace {
 
 template <typename Value>
-bool contains(const std::vector<Value>& values, const Value& value) {
+bool has_value(const std::vector<Value>& values, const Value& value) {
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
@@ -102,7 +102,7 @@ std::string Condition::where(const char* index) const {
 std::vector<const char*> Condition::indices() const {
   std::vector<const char*> names;
   for (const Term& term : terms_)
-    if (term.index && !contains(names, term.index)) names.push_back(term.index);
+    if (term.index && !has_value(names, term.index)) names.push_back(term.index);
   return names;
 }
 
@@ -154,8 +154,8 @@ void Condition::add_tasks(const EventFilter& filter, const Catalog& catalog) {
     std::vector<ThreadRowId> threads;
     for (const Thread& thread : catalog.threads) {
       const Process* process = catalog.processes.find(thread.process_id);
-      const bool pid_fits = filter.pids.empty() || (process && contains(filter.pids, process->pid));
-      const bool tid_fits = filter.tids.empty() || contains(filter.tids, thread.tid);
+      const bool pid_fits = filter.pids.empty() || (process && has_value(filter.pids, process->pid));
+      const bool tid_fits = filter.tids.empty() || has_value(filter.tids, thread.tid);
       if (pid_fits && tid_fits) threads.push_back(thread.id);
     }
     add_any_of("e.thread_id", threads, "event_thread_ts");
@@ -171,7 +171,7 @@ void Condition::add_calls(const EventFilter& filter, const Catalog& catalog) {
   if (!filter.calls && filter.targets.empty() && filter.kinds.empty()) return;
   std::vector<KindRowId> kinds;
   for (const Kind& kind : catalog.kinds) {
-    const bool named = filter.calls && !is_of_probes(kind.source) && contains(*filter.calls, kind.name);
+    const bool named = filter.calls && !is_of_probes(kind.source) && has_value(*filter.calls, kind.name);
     if (named || is_target(filter.targets, kind) || is_named(filter.kinds, kind)) kinds.push_back(kind.id);
   }
   add_any_of("e.kind_id", kinds, "event_kind_a0");

@@ -16,7 +16,7 @@ std::uint64_t count_of(const SqlRow& row, int column) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(0, row.integer(column)));
 }
 
-Result<void> read_kinds(const store::Database& database, const Catalog& catalog, EventTotals& totals) {
+Result<void> read_kind_totals(const store::Database& database, const Catalog& catalog, EventTotals& totals) {
   totals.kinds.resize(catalog.kinds.size());
   auto done = each_row(database,
                        "SELECT kind_id, sum(events), sum(errors), sum(open), sum(total_ns) FROM cell GROUP BY kind_id",
@@ -158,7 +158,7 @@ std::uint64_t KindTotals::percentile(double percent) const {
 
 Result<EventTotals> read_totals(const store::Database& database, const Catalog& catalog, std::size_t keep) {
   EventTotals totals;
-  auto done = read_kinds(database, catalog, totals);
+  auto done = read_kind_totals(database, catalog, totals);
   if (done) done = read_bytes(database, catalog, totals);
   if (done) done = read_tasks(database, catalog, totals);
   if (done) done = read_slowest(database, catalog, keep, false, totals.slowest);

@@ -17,7 +17,7 @@ constexpr std::string_view kArgumentList = "[\"";  // how the arguments of an ex
 constexpr std::size_t kMostShown = 3;
 constexpr std::size_t kMostCompared = 20'000;
 
-bool contains(const std::vector<std::string>& names, const std::string& name) {
+bool has_name(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
@@ -57,7 +57,7 @@ NearPaths::NearPaths(const std::vector<std::string>& globs) {
 void NearPaths::add(const std::string& name) {
   if (base_globs_.empty() || base_name(name).empty()) return;
   if (path_matches(base_globs_, name)) {
-    if (same_.size() < kMostShown && !contains(same_, name)) same_.push_back(name);
+    if (same_.size() < kMostShown && !has_name(same_, name)) same_.push_back(name);
   } else if (others_.size() < kMostCompared) {
     others_.try_emplace(std::string(base_name(name)), name);
   }
@@ -69,7 +69,7 @@ std::vector<std::string> NearPaths::found() const {
   for (const auto& [base, name] : others_) bases.push_back(base);
   for (const std::string& glob : base_globs_)
     for (const std::string& base : nearest(glob, bases))
-      if (const std::string& name = others_.at(base); found.size() < kMostShown && !contains(found, name))
+      if (const std::string& name = others_.at(base); found.size() < kMostShown && !has_name(found, name))
         found.push_back(name);
   return found;
 }

@@ -12,7 +12,7 @@ std::string quoted(const std::string& text) {
   return out + "'";
 }
 
-std::string of_place(const Option& option) {
+std::string words_of_place(const Option& option) {
   switch (completes(option)) {
     case Completes::kWords:
       return " -f -a " + quoted(joined(option.words(), " "));
@@ -35,11 +35,11 @@ std::string verb_lines(const Verb& verb) {
     out += start;
     for (const std::string& name : option->names())
       out += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
-    if (option->takes_value() && !option->may_stand_alone()) out += " -r" + of_place(*option);
+    if (option->takes_value() && !option->may_stand_alone()) out += " -r" + words_of_place(*option);
     out += " -d " + quoted(option->description()) + "\n";
   }
   const Option* positional = positional_of(verb);
-  if (positional) out += start + of_place(*positional) + "\n";
+  if (positional) out += start + words_of_place(*positional) + "\n";
   if (takes_command(verb) && positional && completes(*positional) != Completes::kCommand)
     out += start + " -f -a '(__fish_uscope_command)'\n";
   return out;

@@ -134,7 +134,7 @@ ordered_json cube(const Picture& picture) {
       {"total", column(picture.cube, [](const auto& count) { return count.total_ns; })}};
 }
 
-ordered_json stacks(const analyzer::StackTree& tree) {
+ordered_json stack_tree_object(const analyzer::StackTree& tree) {
   ordered_json sums = ordered_json::array();
   for (std::size_t weight = 0; weight < analyzer::kStackWeights; weight++)
     sums.push_back(column(tree.leaves, [&](const auto& leaf) { return leaf.sums[weight]; }));
@@ -212,7 +212,7 @@ Result<ordered_json> report_page(const store::Database& database, const std::str
                       {"threads", lanes(*catalog, *picture)},
                       {"heat", heat(*picture)},
                       {"cube", cube(*picture)},
-                      {"stacks", stacks(picture->stacks)},
+                      {"stacks", stack_tree_object(picture->stacks)},
                       {"processes", processes(*tree)}};
 }
 

@@ -50,7 +50,7 @@ usc_abi abi_of(const std::string& name) {
 }
 
 // `["echo","a b"]` as `["echo", "a b"]`.
-std::string list_text(const std::string& json) {
+std::string json_list_text(const std::string& json) {
   const auto list = nlohmann::json::parse(json, nullptr, false);
   if (!list.is_array()) return printable_in_quotes(json);
   std::string out;
@@ -72,7 +72,7 @@ std::string string_text(char letter, const EventString& string) {
     case 'N':
       return fmt::format("{{msg_name={{{}}}}}", escape_with(string.value, "{}"));
     case 'v':
-      return list_text(string.value);
+      return json_list_text(string.value);
     default:
       return printable_in_quotes(string.value);
   }
@@ -97,7 +97,7 @@ std::optional<std::string> descriptors_text(const EventRow& event, std::size_t a
 }
 
 // What a look found: "[2 parts, 65536 bytes]".
-std::string buffers_text(const analyzer::EventBuffers& buffers) {
+std::string buffers_summary(const analyzer::EventBuffers& buffers) {
   return fmt::format("[{} part{}, {} byte{}]", buffers.parts, buffers.parts == 1 ? "" : "s", buffers.bytes,
                      buffers.bytes == 1 ? "" : "s");
 }
@@ -215,7 +215,7 @@ std::string arguments_text(const EventRow& event) {
     const bool is_descriptor = has_string && string->source == EventString::Source::kDescriptor;
     const bool has_buffers = event.buffers && event.buffers->arg == static_cast<int>(i);
     if (has_string && !is_descriptor) out += string_text(letter, *string) + (has_buffers ? " " : "");
-    if (has_buffers) out += buffers_text(*event.buffers);
+    if (has_buffers) out += buffers_summary(*event.buffers);
     if (has_buffers || (has_string && !is_descriptor)) continue;
     const syscalls::FlagSet* set = letter == 'D' ? nullptr : set_of(event, i);
     out += set ? syscalls::flags_text(*set, static_cast<std::uint32_t>(*event.args[i]))

@@ -106,13 +106,13 @@ std::vector<std::string> epoll_texts(std::string_view bytes) {
   });
 }
 
-std::string time_text(const timespec& time, std::string_view fraction = "tv_nsec") {
+std::string timespec_text(const timespec& time, std::string_view fraction = "tv_nsec") {
   return fmt::format("{{tv_sec={}, {}={}}}", time.tv_sec, fraction, time.tv_nsec);
 }
 
 std::string file_time_text(const timespec& time) {
   if (time.tv_nsec == UTIME_NOW) return "UTIME_NOW";
-  return time.tv_nsec == UTIME_OMIT ? "UTIME_OMIT" : time_text(time);
+  return time.tv_nsec == UTIME_OMIT ? "UTIME_OMIT" : timespec_text(time);
 }
 
 // As the macros of wait(2) would ask.
@@ -244,10 +244,10 @@ std::optional<std::string> structure_text(const EventRow& event, const EventCont
       return list_text(epoll_texts(bytes), content.cut);
     case 't':
     case 'T':
-      if (has(sizeof(timespec))) return time_text(in.fixed<timespec>());
+      if (has(sizeof(timespec))) return timespec_text(in.fixed<timespec>());
       break;
     case 'k':
-      if (has(sizeof(timespec))) return time_text(in.fixed<timespec>(), "tv_usec");
+      if (has(sizeof(timespec))) return timespec_text(in.fixed<timespec>(), "tv_usec");
       break;
     case 'h':
     case 'j':
@@ -255,7 +255,8 @@ std::optional<std::string> structure_text(const EventRow& event, const EventCont
         const auto times = in.fixed<itimerspec>();
         if (letter == 'h')
           return fmt::format("[{}, {}]", file_time_text(times.it_interval), file_time_text(times.it_value));
-        return fmt::format("{{it_interval={}, it_value={}}}", time_text(times.it_interval), time_text(times.it_value));
+        return fmt::format("{{it_interval={}, it_value={}}}", timespec_text(times.it_interval),
+                           timespec_text(times.it_value));
       }
       break;
     case 'W':

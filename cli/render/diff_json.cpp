@@ -76,13 +76,13 @@ ordered_json only_list(const analyzer::RankedList<analyzer::OnlyEntry>& list) {
   return limited(list.total, std::move(entries));
 }
 
-ordered_json time_of_side(const analyzer::TimeOfSide& time) {
+ordered_json side_time_object(const analyzer::TimeOfSide& time) {
   return {{"mean_ns", time.mean}, {"least_ns", time.least}, {"most_ns", time.most}};
 }
 
-ordered_json time_shift(const analyzer::TimeShift& time) {
-  return {{"normal", time_of_side(time.normal)},
-          {"abnormal", time_of_side(time.abnormal)},
+ordered_json time_shift_object(const analyzer::TimeShift& time) {
+  return {{"normal", side_time_object(time.normal)},
+          {"abnormal", side_time_object(time.abnormal)},
           {"change_ns", time.change()},
           {"q", time.q ? ordered_json(*time.q) : ordered_json()}};
 }
@@ -103,7 +103,7 @@ ordered_json time_lines(const analyzer::RankedList<analyzer::TimeEntry>& list) {
                       {"call", place.outside ? ordered_json() : key(place.call)},
                       {"after", place.outside ? gap_end(place.call, place.since) : ordered_json()},
                       {"before", place.outside ? gap_end(place.next, place.until) : ordered_json()}};
-    line.update(time_shift(time));
+    line.update(time_shift_object(time));
     line["normal"]["times"] = time.normal.times;
     line["abnormal"]["times"] = time.abnormal.times;
     line["example_stack"] = name_or_null(entry.stack);
@@ -113,11 +113,11 @@ ordered_json time_lines(const analyzer::RankedList<analyzer::TimeEntry>& list) {
   return lines;
 }
 
-ordered_json time_json(const analyzer::Diff& diff) {
+ordered_json time_object(const analyzer::Diff& diff) {
   return {{"notable", diff.time.notable},
-          {"run", time_shift(diff.time.length)},
-          {"inside", time_shift(diff.time.inside)},
-          {"outside", time_shift(diff.time.outside)},
+          {"run", time_shift_object(diff.time.length)},
+          {"inside", time_shift_object(diff.time.inside)},
+          {"outside", time_shift_object(diff.time.outside)},
           {"total", diff.places.total},
           {"lines", time_lines(diff.places)}};
 }
@@ -189,7 +189,7 @@ std::string diff_json(const analyzer::Diff& diff) {
   const ordered_json value{{"normal", runs(diff.normal)},
                            {"abnormal", runs(diff.abnormal)},
                            {"warnings", warnings},
-                           {"time", time_json(diff)},
+                           {"time", time_object(diff)},
                            {"ended_differently", endings_list(diff.endings)},
                            {"only_in_abnormal", only_list(diff.abnormal_only)},
                            {"changed", changed_list(diff.changed)},

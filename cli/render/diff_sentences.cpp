@@ -27,7 +27,7 @@ std::string factor(double effect) {
   return effect >= 1 ? "x " + short_number(effect) : "/ " + short_number(1 / effect);
 }
 
-std::string errors(const std::map<std::int64_t, std::uint64_t>& counts) {
+std::string list_of_errors(const std::map<std::int64_t, std::uint64_t>& counts) {
   std::string text;
   for (const auto& [error, events] : counts)
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", analyzer::outcome_name(error), group_digits(events));
@@ -69,7 +69,7 @@ bool lengths_differ(const Diff& diff) {
   return std::max(before, after) > kMuch * std::min(before, after);
 }
 
-std::string processes(const analyzer::EndedProcesses& side) {
+std::string ended_processes(const analyzer::EndedProcesses& side) {
   return fmt::format("{} of {}", group_digits(side.ended), group_digits(side.processes));
 }
 
@@ -131,7 +131,7 @@ std::string only_sentence(const Diff& diff, const analyzer::OnlyEntry& entry, bo
   } else {
     const bool is_call = analyzer::is_call_kind(cell.key.kind);
     text += fmt::format("{}: {}", where, plural(cell.events, is_call ? "call" : "event"));
-    if (!cell.errors.empty()) text += fmt::format(" ({})", errors(cell.errors));
+    if (!cell.errors.empty()) text += fmt::format(" ({})", list_of_errors(cell.errors));
     if (cell.open != 0) text += fmt::format(", {} never returned", group_digits(cell.open));
     text += ", none in " + other;
   }
@@ -197,7 +197,7 @@ std::string rest_sentence(const Diff& diff) {
 std::string ending_sentence(const Diff& diff, const analyzer::ChangedEnding& change) {
   const auto& [program, code, signal] = change.ending;
   std::string text = fmt::format("{} {}: {} -> {} processes", printable(program), describe_exit(code, signal),
-                                 processes(change.normal), processes(change.abnormal));
+                                 ended_processes(change.normal), ended_processes(change.abnormal));
   if (diff.normal.size() + diff.abnormal.size() > 2)
     text += fmt::format(", in {} of {} -> {} of {} runs", change.normal.runs, diff.normal.size(), change.abnormal.runs,
                         diff.abnormal.size());

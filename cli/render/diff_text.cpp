@@ -15,7 +15,7 @@ namespace {
 
 using analyzer::Diff;
 
-std::string side(const std::string& head, const std::vector<analyzer::RunFacts>& runs, Paint paint) {
+std::string side_head(const std::string& head, const std::vector<analyzer::RunFacts>& runs, Paint paint) {
   std::string out;
   for (const auto& run : runs) {
     out += fmt::format("{}{}  {} in {}{}\n", out.empty() ? paint(Ink::kHeading, head) : std::string(head.size(), ' '),
@@ -73,8 +73,8 @@ std::string time_section(const Diff& diff, TextWidth width) {
 }
 
 template <typename Entry, typename Line>
-std::string section(const std::string& title, const analyzer::RankedList<Entry>& list, TextWidth width,
-                    const Line& line) {
+std::string ranked_section(const std::string& title, const analyzer::RankedList<Entry>& list, TextWidth width,
+                           const Line& line) {
   std::string out = "\n" + width.paint(Ink::kHeading, title) + "  ";
   if (list.total == 0) return out + "nothing\n";
   out += group_digits(list.total);
@@ -113,14 +113,14 @@ std::string objects(const Diff& diff, TextWidth width) {
 }  // namespace
 
 std::string diff_text(const Diff& diff, TextWidth width) {
-  return side("NORMAL    ", diff.normal, width.paint) + side("ABNORMAL  ", diff.abnormal, width.paint) +
+  return side_head("NORMAL    ", diff.normal, width.paint) + side_head("ABNORMAL  ", diff.abnormal, width.paint) +
          warnings(diff, width) + time_section(diff, width) + endings(diff, width) +
-         section("ONLY IN ABNORMAL RUNS", diff.abnormal_only, width,
-                 [&](const analyzer::OnlyEntry& entry) { return only_sentence(diff, entry, true); }) +
-         section("CHANGED, normal -> abnormal", diff.changed, width,
-                 [&](const analyzer::ChangedEntry& entry) { return changed_sentence(diff, entry.cell); }) +
-         section("ONLY IN NORMAL RUNS", diff.normal_only, width,
-                 [&](const analyzer::OnlyEntry& entry) { return only_sentence(diff, entry, false); }) +
+         ranked_section("ONLY IN ABNORMAL RUNS", diff.abnormal_only, width,
+                        [&](const analyzer::OnlyEntry& entry) { return only_sentence(diff, entry, true); }) +
+         ranked_section("CHANGED, normal -> abnormal", diff.changed, width,
+                        [&](const analyzer::ChangedEntry& entry) { return changed_sentence(diff, entry.cell); }) +
+         ranked_section("ONLY IN NORMAL RUNS", diff.normal_only, width,
+                        [&](const analyzer::OnlyEntry& entry) { return only_sentence(diff, entry, false); }) +
          objects(diff, width);
 }
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/render/json.h"
+#include "cli/render/text_table.h"
 #include "cli/render/trigger_cell.h"
 #include "cli/render/units.h"
 #include "support/text.h"
@@ -19,16 +20,12 @@ std::string bytes(std::uint64_t count) {
   return count == 0 ? "" : human_bytes(count);
 }
 
-std::string time(std::uint64_t ns) {
-  return ns == 0 ? "" : human_duration(static_cast<double>(ns));
-}
-
-std::string process(const analyzer::FileUser& user) {
+std::string file_user_cell(const analyzer::FileUser& user) {
   const std::string pid = user.pid ? std::to_string(*user.pid) : "?";
   return fmt::format("{}[{}]", user.process.empty() ? "?" : user.process, pid);
 }
 
-std::vector<std::string> cells(const analyzer::FileCounts& line, const std::string& by, const std::string& name) {
+std::vector<std::string> file_cells(const analyzer::FileCounts& line, const std::string& by, const std::string& name) {
   return {count_cell(line.calls),
           count_cell(line.failures),
           count_cell(line.opens),
@@ -37,8 +34,8 @@ std::vector<std::string> cells(const analyzer::FileCounts& line, const std::stri
           count_cell(line.changes),
           bytes(line.bytes_read),
           bytes(line.bytes_written),
-          time(line.total_ns - line.wait_ns),
-          time(line.wait_ns),
+          time_cell(line.total_ns - line.wait_ns),
+          time_cell(line.wait_ns),
           by,
           name};
 }
@@ -62,8 +59,8 @@ TextTable callers_table(const analyzer::TopList<analyzer::FileCaller>& callers, 
   table.set_ink("failed", Ink::kBad);
   for (const auto& line : callers.lines)
     table.add_row({count_cell(line.calls), count_cell(line.failures), count_cell(line.changes), bytes(line.bytes_read),
-                   bytes(line.bytes_written), time(line.total_ns - line.wait_ns), time(line.wait_ns), process(line),
-                   line.call, trigger_cell(line), std::string(base_name(line.module)),
+                   bytes(line.bytes_written), time_cell(line.total_ns - line.wait_ns), time_cell(line.wait_ns),
+                   file_user_cell(line), line.call, trigger_cell(line), std::string(base_name(line.module)),
                    several_objects ? line.name.value_or(kUnknownObject) : ""});
   return table;
 }
@@ -91,7 +88,8 @@ nlohmann::ordered_json caller_json(const analyzer::FileCaller& line) {
 // Whether every line is of one and the same process.
 bool have_one_user(const analyzer::TopList<analyzer::FileLine>& files) {
   return std::all_of(files.lines.begin(), files.lines.end(), [&](const auto& line) {
-    return line.users.size() == 1 && process(line.users.front()) == process(files.lines.front().users.front());
+    return line.users.size() == 1 &&
+           file_user_cell(line.users.front()) == file_user_cell(files.lines.front().users.front());
   });
 }
 
@@ -117,8 +115,8 @@ TextTable files_table(const analyzer::TopList<analyzer::FileLine>& files, bool s
                    {"path, address or kind", Align::kLeft, Shrink::kMiddle, kPathWidth}});
   table.set_ink("failed", Ink::kBad);
   for (const auto& line : files.lines)
-    table.add_row(
-        cells(line, several_processes ? first_of(line.users, process) : "", line.name.value_or(kUnknownObject)));
+    table.add_row(file_cells(line, several_processes ? first_of(line.users, file_user_cell) : "",
+                             line.name.value_or(kUnknownObject)));
   return table;
 }
 
@@ -143,7 +141,7 @@ std::string files_text(analyzer::FileTable table, const FilesLayout& layout, Tex
     if (table.files.lines.empty()) return "FILES  none with a failure\n";
   }
   TextTable lines = files_table(table.files, layout.several_processes);
-  if (table.files.total > 1) lines.add_row(cells(table.all, "", "(all " + group_digits(table.files.total) + ")"));
+  if (table.files.total > 1) lines.add_row(file_cells(table.all, "", "(all " + group_digits(table.files.total) + ")"));
   std::string out = section_head("FILES", table.files, layout.order, width.paint) + lines.render(width);
   if (layout.callers)
     out += "\n" + section_head("CALLERS", table.callers, layout.callers_order, width.paint) +

@@ -76,7 +76,7 @@ Form form_of(std::string_view type) {
   return form;
 }
 
-std::string argument_text(const EventRow& event, std::size_t arg) {
+std::string hit_argument_text(const EventRow& event, std::size_t arg) {
   const auto string = std::find_if(event.strings.begin(), event.strings.end(),
                                    [arg](const EventString& one) { return one.arg == static_cast<int>(arg); });
   if (string != event.strings.end()) return printable_in_quotes(string->value);
@@ -122,7 +122,7 @@ std::string hit_arguments_text(const EventRow& event) {
   std::string out;
   for (std::size_t i = 0; i < event.arguments.size() && i < event.args.size(); i++) {
     const std::string& name = event.arguments[i].name;
-    out += (i == 0 ? "" : ", ") + (name.empty() ? "" : printable(name) + "=") + argument_text(event, i);
+    out += (i == 0 ? "" : ", ") + (name.empty() ? "" : printable(name) + "=") + hit_argument_text(event, i);
   }
   return out;
 }

@@ -40,7 +40,7 @@ Json field_json(const trace::RecordField& field) {
   return list;
 }
 
-std::string line(const Json& json) {
+std::string json_text_line(const Json& json) {
   return dump(json, false) + "\n";
 }
 
@@ -52,11 +52,11 @@ std::string raw_header_text(const usc_raw_header& header) {
 }
 
 std::string raw_header_json(const usc_raw_header& header) {
-  return line({{"kind", "header"},
-               {"record_abi", header.record_abi},
-               {"start_ns", header.start_ns},
-               {"utc_offset_ns", header.utc_offset_ns},
-               {"cpus", header.cpus}});
+  return json_text_line({{"kind", "header"},
+                         {"record_abi", header.record_abi},
+                         {"start_ns", header.start_ns},
+                         {"utc_offset_ns", header.utc_offset_ns},
+                         {"cpus", header.cpus}});
 }
 
 std::string raw_record_text(const trace::RawRecord& record) {
@@ -73,15 +73,15 @@ std::string raw_record_json(const trace::RawRecord& record) {
   const usc_record& head = record.head;
   Json fields = Json::object();
   for (const trace::RecordField& field : trace::fields_of(record)) fields[field.name] = field_json(field);
-  return line({{"kind", "record"},
-               {"offset", record.offset},
-               {"type", trace::record_type_name(head.type)},
-               {"cpu", head.cpu == USC_CPU_USER ? Json("user") : Json(head.cpu)},
-               {"seq", head.seq},
-               {"task", head.task},
-               {"time", head.time},
-               {"size", head.size},
-               {"fields", std::move(fields)}});
+  return json_text_line({{"kind", "record"},
+                         {"offset", record.offset},
+                         {"type", trace::record_type_name(head.type)},
+                         {"cpu", head.cpu == USC_CPU_USER ? Json("user") : Json(head.cpu)},
+                         {"seq", head.seq},
+                         {"task", head.task},
+                         {"time", head.time},
+                         {"size", head.size},
+                         {"fields", std::move(fields)}});
 }
 
 std::string raw_gap_text(const trace::RawGap& gap) {
@@ -90,10 +90,10 @@ std::string raw_gap_text(const trace::RawGap& gap) {
 }
 
 std::string raw_gap_json(const trace::RawGap& gap) {
-  return line({{"kind", gap.damaged ? "damaged" : "unknown"},
-               {"offset", gap.offset},
-               {"bytes", gap.bytes},
-               {"reason", gap.reason}});
+  return json_text_line({{"kind", gap.damaged ? "damaged" : "unknown"},
+                         {"offset", gap.offset},
+                         {"bytes", gap.bytes},
+                         {"reason", gap.reason}});
 }
 
 std::string raw_totals_text(std::uint64_t records, std::uint64_t shown, const trace::RawDamage& damage) {

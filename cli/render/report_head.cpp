@@ -88,7 +88,7 @@ std::string mode_name(const std::string& mode) {
 }
 
 // A list of facts below a heading, broken at commas.
-std::string wrapped(const std::string& list, TextWidth width) {
+std::string wrapped_facts(const std::string& list, TextWidth width) {
   const std::string indent(11, ' ');
   std::string out;
   std::string line = indent;
@@ -152,7 +152,7 @@ std::string trace_line(const Summary& summary, TextWidth width) {
   add("kernel", "kernel");
   add("uscope", "uscope_version");
   const std::string none = facts.events == 0 && summary.losses.empty() ? no_calls_text(meta(summary, "calls")) : "";
-  return out + (none.empty() ? "" : wrapped(none, width)) + (how.empty() ? "" : wrapped(how, width));
+  return out + (none.empty() ? "" : wrapped_facts(none, width)) + (how.empty() ? "" : wrapped_facts(how, width));
 }
 
 // What to record with where the budget of frames cut stacks; empty if it did not, or is as large as it may be.

@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json losses(const analyzer::Summary& summary) {
+ordered_json losses_object(const analyzer::Summary& summary) {
   ordered_json list = ordered_json::array();
   for (const auto& loss : summary.losses) {
     ordered_json processes = ordered_json::array();
@@ -50,7 +50,7 @@ ordered_json party(const analyzer::SignalParty& party) {
   return {{"pid", json_value(party.pid)}, {"name", json_value(party.name)}};
 }
 
-ordered_json process(const analyzer::ProcessLine& line) {
+ordered_json process_object(const analyzer::ProcessLine& line) {
   return {{"id", line.id.value()},
           {"pid", line.pid},
           {"ns_pid", line.ns_pid},
@@ -69,7 +69,7 @@ ordered_json process(const analyzer::ProcessLine& line) {
           {"uses_io_uring", line.uses_io_uring}};
 }
 
-ordered_json call(const analyzer::CallLine& line) {
+ordered_json call_object(const analyzer::CallLine& line) {
   ordered_json spread = ordered_json::array();
   for (const auto& step : line.spread) spread.push_back({step.up_to_ns, step.events});
   return {{"call", json_value(line.call)},
@@ -100,7 +100,7 @@ ordered_json thread(const analyzer::ThreadLine& line) {
           {"between_ns", line.between_ns}};
 }
 
-ordered_json trigger(const analyzer::TriggerLine& line) {
+ordered_json trigger_object(const analyzer::TriggerLine& line) {
   return {{"call", json_value(line.call)},
           {"function", json_value(line.function)},
           {"module", json_value(line.module)},
@@ -111,7 +111,7 @@ ordered_json trigger(const analyzer::TriggerLine& line) {
           {"open", line.open}};
 }
 
-ordered_json error(const analyzer::ErrorLine& line) {
+ordered_json error_object(const analyzer::ErrorLine& line) {
   return {{"call", json_value(line.call)},
           {"errno", line.number},
           {"name", json_value(line.name)},
@@ -121,7 +121,7 @@ ordered_json error(const analyzer::ErrorLine& line) {
           {"events", line.events}};
 }
 
-ordered_json failed(const analyzer::FailedLine& line) {
+ordered_json failed_object(const analyzer::FailedLine& line) {
   ordered_json objects = ordered_json::array();
   for (const auto& object : line.objects)
     objects.push_back({{"name", object.name ? json_value(*object.name) : ordered_json()}, {"events", object.events}});
@@ -276,28 +276,28 @@ ordered_json report_value(const analyzer::Summary& summary) {
                     {"stacks", line.stacks},
                     {"guessed", line.guessed}});
   ordered_json io_uring = ordered_json::array();
-  for (const auto& line : summary.io_uring) io_uring.push_back(process(line));
+  for (const auto& line : summary.io_uring) io_uring.push_back(process_object(line));
   ordered_json gaps = top_list(summary.gaps, gap);
   gaps["calls_left_out"] = summary.calls_left_out;
-  ordered_json failures = top_list(summary.failed.lines, failed);
+  ordered_json failures = top_list(summary.failed.lines, failed_object);
   failures["left_out"] = summary.failed.left_out;
   failures["searched"] = {{"events", summary.failed.searched_events}};
-  failures["searched"].update(top_list(summary.failed.searched, failed));
-  return {{"losses", losses(summary)},
+  failures["searched"].update(top_list(summary.failed.searched, failed_object));
+  return {{"losses", losses_object(summary)},
           {"trace", trace(summary.trace)},
           {"stack_ends", ends},
           {"walks", walks(summary.walks)},
           {"unwind", unwind(summary.unwind)},
           {"verify", verify(summary.verify)},
           {"io_uring", io_uring},
-          {"processes", top_list(summary.processes, process)},
+          {"processes", top_list(summary.processes, process_object)},
           {"threads", top_list(summary.threads, thread)},
           {"time", summary.time.recorded.any() ? time_json(summary.time) : ordered_json()},
-          {"calls", top_list(summary.calls, call)},
-          {"waits", top_list(summary.waits, call)},
+          {"calls", top_list(summary.calls, call_object)},
+          {"waits", top_list(summary.waits, call_object)},
           {"files", top_list(summary.files, file_json)},
-          {"triggers", top_list(summary.triggers, trigger)},
-          {"errors", top_list(summary.errors, error)},
+          {"triggers", top_list(summary.triggers, trigger_object)},
+          {"errors", top_list(summary.errors, error_object)},
           {"errors_by_file", failures},
           {"slowest", top_list(summary.slowest, instance)},
           {"longest_waits", top_list(summary.longest_waits, instance)},

@@ -88,7 +88,7 @@ std::string party_cell(const analyzer::SignalParty& party) {
                    : std::string("the kernel");
 }
 
-std::string ended(const analyzer::ProcessLine& line) {
+std::string ending_cell(const analyzer::ProcessLine& line) {
   if (!line.exit_code && !line.exit_signal && line.lifetime_ns) return "not known";
   const std::string how = describe_exit(line.exit_code, line.exit_signal);
   return line.ended_by ? how + " by " + party_cell(*line.ended_by) : how;
@@ -105,7 +105,7 @@ std::string processes(const Summary& summary, TextWidth width) {
                    {"command", Align::kLeft, Shrink::kEnd}});
   for (const auto& line : summary.processes.lines)
     table.add_row({std::to_string(line.pid), line.name,
-                   line.lifetime_ns ? human_duration(static_cast<double>(*line.lifetime_ns)) : "", ended(line),
+                   line.lifetime_ns ? human_duration(static_cast<double>(*line.lifetime_ns)) : "", ending_cell(line),
                    count_cell(line.threads), count_cell(line.events), count_cell(line.errors),
                    command_line(line.argv)});
   return section("PROCESSES", summary.processes, "with most events", table, width);

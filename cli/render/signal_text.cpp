@@ -28,7 +28,7 @@ std::string name_of(const EventSignal& signal) {
 }
 
 // A child's exit status, or the signal by which it ended or stopped.
-std::string status_text(const EventSignal& signal, std::int64_t status) {
+std::string child_status_text(const EventSignal& signal, std::int64_t status) {
   const std::string name = signal.code == CLD_EXITED ? "" : syscalls::signal_name(static_cast<int>(status));
   return name.empty() ? std::to_string(status) : name;
 }
@@ -44,7 +44,7 @@ std::string address_text(std::int64_t address) {
 }
 
 // What became of it, if it is not simply on its way.
-std::string result_text(const EventSignal& signal) {
+std::string outcome_text(const EventSignal& signal) {
   std::string out;
   if (signal.blocked) out += ", blocked";
   if (signal.result == "ignored") return ", ignored";
@@ -78,7 +78,7 @@ std::string signal_info_text(const EventSignal& signal) {
   };
   add("si_pid", info.pid);
   add("si_uid", info.uid);
-  if (info.status) out += ", si_status=" + status_text(signal, *info.status);
+  if (info.status) out += ", si_status=" + child_status_text(signal, *info.status);
   add("si_timerid", info.timer);
   add("si_overrun", info.overrun);
   if (info.value)
@@ -99,7 +99,7 @@ std::string signal_text(const EventSignal& signal) {
   const std::string by =
       signal.sender_pid ? task_text(signal.sender, *signal.sender_pid, signal.sender_tid) : "the kernel";
   return fmt::format("{} sent by {} to {}{} ---", start, by,
-                     task_text(signal.receiver, signal.receiver_pid, signal.receiver_tid), result_text(signal));
+                     task_text(signal.receiver, signal.receiver_pid, signal.receiver_tid), outcome_text(signal));
 }
 
 nlohmann::ordered_json signal_json(const EventSignal& signal) {

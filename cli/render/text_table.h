@@ -25,6 +25,11 @@ constexpr std::size_t kColumnGap = 2;  // spaces between two columns
   return count == 0 ? "" : group_digits(count);
 }
 
+// Likewise a time, in nanoseconds.
+[[nodiscard]] inline std::string time_cell(std::uint64_t ns) {
+  return ns == 0 ? "" : human_duration(static_cast<double>(ns));
+}
+
 enum class Align { kLeft, kRight };
 
 struct TableColumn {

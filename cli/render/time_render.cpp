@@ -30,19 +30,14 @@ using nlohmann::ordered_json;
 constexpr const char* kOrder = "with most time";
 constexpr std::size_t kStackFunctions = 4;  // of a line; the JSON has all
 
-// Zero is left blank, as by count_cell().
-std::string time(std::uint64_t ns) {
-  return ns == 0 ? "" : human_duration(static_cast<double>(ns));
-}
-
 double percentage(std::uint64_t part, std::uint64_t whole) {
   constexpr double kPercent = 100;
   return whole == 0 ? 0 : kPercent * static_cast<double>(part) / static_cast<double>(whole);
 }
-std::string share(std::uint64_t part, std::uint64_t whole) {
+std::string share_cell(std::uint64_t part, std::uint64_t whole) {
   return part == 0 || whole == 0 ? "" : fmt::format("{:.1f} %", percentage(part, whole));
 }
-std::string error(std::uint64_t part, std::uint64_t whole) {
+std::string error_cell(std::uint64_t part, std::uint64_t whole) {
   return part == 0 || whole == 0 ? "" : fmt::format("±{:.1f}", percentage(part, whole));
 }
 
@@ -61,7 +56,7 @@ std::string_view state_name(TimeUse state) {
 std::string waiting_states(const TimeParts& parts) {
   std::string out;
   const auto add = [&](const char* state, std::uint64_t ns) {
-    if (ns != 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", state, time(ns));
+    if (ns != 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", state, time_cell(ns));
   };
   add("sleeping", parts.sleeping_ns);
   add("blocked", parts.blocked_ns);
@@ -72,8 +67,8 @@ std::string waiting_states(const TimeParts& parts) {
 std::string running_text(const TimeShare& all, const TimeRecorded& recorded) {
   if (!recorded.samples) return "running: what remains, without samples";
   std::string out = "running";
-  if (all.user_ns != 0) out += fmt::format(", the program's code {}", time(all.user_ns));
-  if (all.kernel_ns != 0) out += fmt::format(", the kernel {}", time(all.kernel_ns));
+  if (all.user_ns != 0) out += fmt::format(", the program's code {}", time_cell(all.user_ns));
+  if (all.kernel_ns != 0) out += fmt::format(", the kernel {}", time_cell(all.kernel_ns));
   return out + " (" + plural(all.samples, "sample") + ")";
 }
 
@@ -100,7 +95,7 @@ std::string whole(const TimeShares& shares, TextWidth width) {
                    plus_minus, std::move(drawn), what});
   };
   const auto row = [&](std::uint64_t ns, const std::string& what, std::uint64_t plus_minus = 0) {
-    add(ns, what, error(plus_minus, all.total_ns), bar(std::min(ns, all.total_ns), all.total_ns, kBar));
+    add(ns, what, error_cell(plus_minus, all.total_ns), bar(std::min(ns, all.total_ns), all.total_ns, kBar));
   };
   row(all.running_ns, running_text(all, recorded), all.error_ns);
   if (recorded.off_cpu) {
@@ -118,7 +113,7 @@ std::string whole(const TimeShares& shares, TextWidth width) {
   if (all.calls != 0) {
     out += fmt::format("  in calls: {} ({:.1f} %)", human_duration(static_cast<double>(all.call_ns)),
                        percentage(all.call_ns, all.total_ns));
-    if (recorded.off_cpu && all.call_off_ns != 0) out += ", of which " + time(all.call_off_ns) + " off the CPU";
+    if (recorded.off_cpu && all.call_off_ns != 0) out += ", of which " + time_cell(all.call_off_ns) + " off the CPU";
     out += recorded.all_calls ? "\n" : "; not all calls were recorded\n";
   }
   return out;
@@ -149,13 +144,13 @@ std::string times_of_threads(const TimeShares& shares, TextWidth width) {
   TextTable table(std::move(columns));
   const TimeRecorded& recorded = shares.recorded;
   for (const auto& line : shares.threads.lines) {
-    std::vector<std::string> cells{time(line.total_ns), share(line.running_ns, line.total_ns),
-                                   line.running_ns == 0 ? "" : error(line.error_ns, line.total_ns)};
-    add_off(cells, line, recorded, [&](std::uint64_t ns) { return share(ns, line.total_ns); });
+    std::vector<std::string> cells{time_cell(line.total_ns), share_cell(line.running_ns, line.total_ns),
+                                   line.running_ns == 0 ? "" : error_cell(line.error_ns, line.total_ns)};
+    add_off(cells, line, recorded, [&](std::uint64_t ns) { return share_cell(ns, line.total_ns); });
     cells.push_back(recorded.samples && recorded.off_cpu
                         ? fmt::format("{:.1f} %", percentage(line.running_ns + line.not_running_ns, line.total_ns))
                         : "");
-    cells.push_back(share(line.call_ns, line.total_ns));
+    cells.push_back(share_cell(line.call_ns, line.total_ns));
     cells.push_back(line.inside.empty() ? "" : line.inside.front().call);
     cells.push_back(fmt::format("{}/{}", line.pid, line.tid));
     cells.push_back(line.thread);
@@ -175,9 +170,10 @@ std::string times_of_calls(const TimeShares& shares, TextWidth width) {
   columns.push_back({"abi"});
   TextTable table(std::move(columns));
   for (const auto& line : shares.calls.lines) {
-    std::vector<std::string> cells{time(line.total_ns), share(line.total_ns, shares.all.total_ns),
-                                   time(line.running_ns), line.error_ns == 0 ? "" : "±" + time(line.error_ns)};
-    add_off(cells, line, shares.recorded, time);
+    std::vector<std::string> cells{time_cell(line.total_ns), share_cell(line.total_ns, shares.all.total_ns),
+                                   time_cell(line.running_ns),
+                                   line.error_ns == 0 ? "" : "±" + time_cell(line.error_ns)};
+    add_off(cells, line, shares.recorded, time_cell);
     cells.push_back(count_cell(line.calls));
     cells.push_back(line.call);
     cells.push_back(line.abi == "x86_64" ? "" : line.abi);
@@ -198,8 +194,8 @@ std::string running(const TimeShares& shares, TextWidth width) {
     const bool is_own = line.triggers == 1 && line.trigger.function == line.at.function;
     std::string caller = is_own ? "" : trigger_cell(line.trigger);
     if (line.triggers > 1) caller += fmt::format(" +{}", line.triggers - 1);
-    table.add_row({time(line.running_ns), share(line.running_ns, shares.all.sampled_ns()),
-                   error(line.error_ns, shares.all.sampled_ns()), time(line.kernel_ns),
+    table.add_row({time_cell(line.running_ns), share_cell(line.running_ns, shares.all.sampled_ns()),
+                   error_cell(line.error_ns, shares.all.sampled_ns()), time_cell(line.kernel_ns),
                    line.at.function.empty() ? "(no stack)" : line.at.function, std::string(base_name(line.at.module)),
                    caller});
   }
@@ -214,9 +210,9 @@ std::string functions(const TimeShares& shares, TextWidth width) {
   columns.push_back({"in", Align::kLeft, Shrink::kMiddle, 8, 2});
   TextTable table(std::move(columns));
   for (const auto& line : shares.functions.lines) {
-    std::vector<std::string> cells{time(line.total_ns), time(line.running_ns)};
-    add_off(cells, line, shares.recorded, time);
-    cells.push_back(time(line.call_ns));
+    std::vector<std::string> cells{time_cell(line.total_ns), time_cell(line.running_ns)};
+    add_off(cells, line, shares.recorded, time_cell);
+    cells.push_back(time_cell(line.call_ns));
     cells.push_back(trigger_cell(line.at));
     cells.emplace_back(base_name(line.at.module));
     table.add_row(std::move(cells));
@@ -263,8 +259,9 @@ std::string stacks(const TimeShares& shares, TextWidth width) {
                    {"stack", Align::kLeft, Shrink::kEnd, 24},
                    {"woken by", Align::kLeft, Shrink::kMiddle, 12, 2}});
   for (const auto& line : shares.stacks.lines)
-    table.add_row({time(line.total_ns), time(line.running_ns), time(by_state ? line.waiting_ns() : line.not_running_ns),
-                   time(line.for_cpu_ns), line.call, stack_cell(line.folded), first_of(line.wakers, waker_cell)});
+    table.add_row({time_cell(line.total_ns), time_cell(line.running_ns),
+                   time_cell(by_state ? line.waiting_ns() : line.not_running_ns), time_cell(line.for_cpu_ns), line.call,
+                   stack_cell(line.folded), first_of(line.wakers, waker_cell)});
   return section_head("TIME BY STACK", shares.stacks, kOrder, width.paint) + table.render(width);
 }
 
@@ -279,9 +276,10 @@ std::string waiting(const TimeShares& shares, TextWidth width) {
                    {"in", Align::kLeft, Shrink::kMiddle, 8, 1},
                    {"woken by", Align::kLeft, Shrink::kMiddle}});
   for (const auto& line : shares.waiting.lines)
-    table.add_row({time(line.waited_ns), count_cell(line.times), time(line.longest_ns), time(line.for_cpu_ns),
-                   std::string(state_name(line.state)), line.call, trigger_cell(line.trigger),
-                   std::string(base_name(line.trigger.module)), first_of(line.wakers, waker_cell)});
+    table.add_row({time_cell(line.waited_ns), count_cell(line.times), time_cell(line.longest_ns),
+                   time_cell(line.for_cpu_ns), std::string(state_name(line.state)), line.call,
+                   trigger_cell(line.trigger), std::string(base_name(line.trigger.module)),
+                   first_of(line.wakers, waker_cell)});
   return section_head("WAITING BY FUNCTION", shares.waiting, kOrder, width.paint) + table.render(width);
 }
 

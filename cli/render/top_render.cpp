@@ -34,7 +34,7 @@ std::string time_rate(std::uint64_t time_ns, double seconds) {
   return seconds <= 0 ? "" : human_duration(static_cast<double>(time_ns) / seconds);
 }
 
-std::string time(const live::CallLine& line, std::uint64_t nanoseconds) {
+std::string time_of(const live::CallLine& line, std::uint64_t nanoseconds) {
   return line.times.count() == 0 ? "" : human_duration(static_cast<double>(nanoseconds));
 }
 
@@ -61,9 +61,9 @@ std::vector<std::string> cells(const live::CallLine& line, double seconds) {
   return {rate(line.calls, seconds),
           rate(line.errors, seconds),
           line.times.count() == 0 ? "" : time_rate(line.times.total(), seconds),
-          time(line, line.times.percentile(kMedian)),
-          time(line, line.times.percentile(kNearlyAll)),
-          time(line, line.times.max()),
+          time_of(line, line.times.percentile(kMedian)),
+          time_of(line, line.times.percentile(kNearlyAll)),
+          time_of(line, line.times.max()),
           top_call(line.call, line.abi),
           top_function(line),
           std::string(base_name(line.module))};

@@ -41,7 +41,7 @@ Result<int> load_and_use(int folder, UniqueFd trace, const std::vector<std::uniq
 
 // Reading a file may block the child for ever, so that it cannot even be killed: an interrupt ends this process all the
 // same.
-Result<int> wait_for(ChildWork& work) {
+Result<int> wait_for_work(ChildWork& work) {
   constexpr int kPollMs = 10;
   constexpr int kPollsAfterInterrupt = 70;
   const Interruption noted;
@@ -85,7 +85,7 @@ Result<int> with_attached_trace(const RecordVerbOptions& target,
     return error_code;
   });
   if (!work) return work.error();
-  return wait_for(*work);
+  return wait_for_work(*work);
 }
 
 }  // namespace uscope::cli

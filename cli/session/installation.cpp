@@ -29,7 +29,7 @@ std::vector<std::string> split(std::string_view text, char at) {
 }
 
 // The lines that a command prints; none if it is not there or fails.
-std::vector<std::string> lines_of(const std::string& command) {
+std::vector<std::string> lines_printed_by(const std::string& command) {
   constexpr std::size_t kMost = 1U << 16U;
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen((command + " 2>/dev/null").c_str(), "re"), pclose);
   if (!pipe) return {};
@@ -40,11 +40,12 @@ std::vector<std::string> lines_of(const std::string& command) {
 
 // Packages of uscope's that are installed, and the one that a file is from.
 void ask_dpkg(Installation& found) {
-  for (const std::string& line : lines_of("dpkg-query -W -f '${db:Status-Status} ${Package} ${Version}\\n' 'uscope*'"))
+  for (const std::string& line :
+       lines_printed_by("dpkg-query -W -f '${db:Status-Status} ${Package} ${Version}\\n' 'uscope*'"))
     if (constexpr std::string_view kInstalled = "installed "; line.starts_with(kInstalled))
       found.packages.push_back(line.substr(kInstalled.size()));
   if (found.packages.empty()) return;
-  for (const std::string& line : lines_of("dpkg-query -S " + shell_quoted(found.program.path))) {
+  for (const std::string& line : lines_printed_by("dpkg-query -S " + shell_quoted(found.program.path))) {
     const std::string owner = line.substr(0, line.find(':'));
     for (const std::string& package : found.packages)
       if (package.starts_with(owner + " ")) {

@@ -13,7 +13,7 @@ constexpr std::pair<std::string_view, std::string_view> kFiles[] = {
 #include "ready_questions.inc"  // made by CMake of query/ready/*.sql
 };
 
-std::vector<ReadyQuestion> read_all() {
+std::vector<ReadyQuestion> read_questions() {
   std::vector<ReadyQuestion> all;
   for (const auto& [name, sql] : kFiles) {
     std::string_view about = sql.substr(0, sql.find('\n'));
@@ -26,7 +26,7 @@ std::vector<ReadyQuestion> read_all() {
 }  // namespace
 
 std::span<const ReadyQuestion> ready_questions() {
-  static const std::vector<ReadyQuestion> kAll = read_all();
+  static const std::vector<ReadyQuestion> kAll = read_questions();
   return kAll;
 }
 

@@ -62,7 +62,7 @@ std::string process_text(const std::pair<std::string, std::uint32_t>& process) {
   return fmt::format("{} (pid {})", short_name(process.first), process.second);
 }
 
-std::string joined(const std::vector<std::string>& list) {
+std::string comma_separated(const std::vector<std::string>& list) {
   std::string text;
   for (const std::string& item : list) text += (text.empty() ? "" : ", ") + item;
   return text;
@@ -122,12 +122,12 @@ Result<void> set_target(const RecordVerbOptions& options, tracer::RecordOptions&
 
 std::string describe_target(const RecordVerbOptions& options) {
   if (!options.command.empty()) return options.command.front();
-  if (!options.apps.empty()) return "app " + joined(options.apps);
-  if (!options.cgroups.empty()) return "cgroup " + joined(options.cgroups);
+  if (!options.apps.empty()) return "app " + comma_separated(options.apps);
+  if (!options.cgroups.empty()) return "cgroup " + comma_separated(options.cgroups);
   if (options.all) return "all processes";
   std::vector<std::string> pids;
   for (const std::uint32_t pid : options.pids) pids.push_back(std::to_string(pid));
-  return "pid " + joined(pids);
+  return "pid " + comma_separated(pids);
 }
 
 std::string near_misses(const std::vector<tracer::MissingName>& missing) {

@@ -23,7 +23,7 @@ namespace {
 constexpr int kEscapeWaitMs = 25;  // what follows Esc in this time is one key with it
 
 // The beginning of a text of UTF-8 that has room in so many columns.
-std::wstring fitting(const std::string& text, int columns) {
+std::wstring fitting_characters(const std::string& text, int columns) {
   std::wstring wide;
   std::mbstate_t state{};
   int left = columns;
@@ -141,7 +141,7 @@ void Screen::draw(const std::vector<ScreenLine>& lines) {
   const ScreenSize now = size();
   erase();
   for (std::size_t row = 0; row < lines.size() && row < now.rows; row++) {
-    const std::wstring text = fitting(lines[row].text, static_cast<int>(now.columns));
+    const std::wstring text = fitting_characters(lines[row].text, static_cast<int>(now.columns));
     attr_set(attribute(lines[row].look), 0, nullptr);
     mvaddnwstr(static_cast<int>(row), 0, text.data(), static_cast<int>(text.size()));
   }

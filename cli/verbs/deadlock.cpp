@@ -126,7 +126,7 @@ Result<int> write_page_of_running(const DeadlockOptions& options, const Bundle& 
   return status;
 }
 
-Result<int> write_page(const DeadlockOptions& options, bool is_running) {
+Result<int> write_deadlock_page(const DeadlockOptions& options, bool is_running) {
   const auto bundle = bundle_of(Page::kDeadlock);
   if (!bundle) return bundle.error();
   auto place = store::OutputPlace::find(*options.html, store::OutputKind::kPage, options.force);
@@ -143,7 +143,7 @@ Result<int> run_deadlock(const DeadlockOptions& options) {
     return Error{is_running ? "both a trace and a running application are given"
                             : "neither a trace nor a running application is given",
                  "give one of: FILE.db, --pid PID, --app NAME, --cgroup PATH"};
-  if (options.html) return write_page(options, is_running);
+  if (options.html) return write_deadlock_page(options, is_running);
   const auto diagnose = [&options](const store::Database& database) {
     return diagnose_store(database, options.format);
   };

@@ -116,7 +116,7 @@ void add_diff(CommandLine& line) {
 namespace {
 
 // The stores are opened here only to tell that none of them is the output.
-Result<void> write_page(const DiffVerbOptions& options, const analyzer::DiffOptions& parsed) {
+Result<void> write_diff_page(const DiffVerbOptions& options, const analyzer::DiffOptions& parsed) {
   const auto bundle = bundle_of(Page::kDiff);
   if (!bundle) return bundle.error();
   auto place = store::OutputPlace::find(*options.html, store::OutputKind::kPage, options.force);
@@ -147,7 +147,7 @@ Result<int> run_diff(const DiffVerbOptions& options) {
   auto parsed = parse_diff(options);
   if (!parsed) return parsed.error();
   if (options.html) {
-    if (auto done = write_page(options, *parsed); !done) return done.error();
+    if (auto done = write_diff_page(options, *parsed); !done) return done.error();
     return 0;
   }
   const Pager pager;

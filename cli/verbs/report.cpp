@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t kReportLines = 8;
 constexpr std::size_t kPageLines = 1000;
 
-Result<void> write_page(const ReportOptions& options) {
+Result<void> write_report_page(const ReportOptions& options) {
   const auto bundle = bundle_of(Page::kReport);
   if (!bundle) return bundle.error();
   auto place = store::OutputPlace::find(*options.html, store::OutputKind::kPage, options.force);
@@ -62,7 +62,7 @@ void add_report(CommandLine& line) {
 
 Result<int> run_report(const ReportOptions& options) {
   if (options.html) {
-    if (auto done = write_page(options); !done) return done.error();
+    if (auto done = write_report_page(options); !done) return done.error();
     return 0;
   }
   const Pager pager;

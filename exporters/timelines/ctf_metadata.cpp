@@ -10,16 +10,16 @@ namespace uscope::exporters {
 namespace {
 
 // In the order in which ctf.cpp writes them. Fields of the calls begin with `_` where TSDL has such a word.
-constexpr const char* kBegin =
+constexpr const char* kBeginFields =
     "u64 id; text how; text arguments; i64 a0; i64 a1; i64 a2; i64 a3; i64 a4; i64 a5; text trigger; u64 stack;";
-constexpr const char* kEnd = "u64 id; i64 ret; text result; u64 dur_ns;";
-constexpr const char* kProcess = "u64 process; u64 parent; text exit; text uses_io_uring;";
-constexpr const char* kProgram = "u64 process; u64 ts_ns; text path; text argv;";
-constexpr const char* kThread = "u64 thread; u64 process; u64 start_ns; u64 end_ns;";
-constexpr const char* kStack =
+constexpr const char* kEndFields = "u64 id; i64 ret; text result; u64 dur_ns;";
+constexpr const char* kProcessFields = "u64 process; u64 parent; text exit; text uses_io_uring;";
+constexpr const char* kProgramFields = "u64 process; u64 ts_ns; text path; text argv;";
+constexpr const char* kThreadFields = "u64 thread; u64 process; u64 start_ns; u64 end_ns;";
+constexpr const char* kStackFields =
     "u64 stack; text ended; u32 _depth; "
     "struct { text function; text module; u64 address; text file; u32 line; u32 inlined; } frames[_depth];";
-constexpr const char* kLoss = "text cause; text meaning; u64 count; u64 until_ns;";
+constexpr const char* kLossFields = "text cause; text meaning; u64 count; u64 until_ns;";
 
 constexpr const char* kHead = R"(/* CTF 1.8 */
 
@@ -72,8 +72,8 @@ void write_class(const Bytes& out, std::uint32_t number, const std::string& name
 void write_kind(const Bytes& out, std::size_t index, const analyzer::Kind& kind) {
   const std::string compat = kind.abi == "x86_64" ? "" : "compat_";
   const bool call = kind.is_call();
-  write_class(out, ctf_begin(index), call ? compat + "syscall_entry_" + kind.name : kind.label(), kBegin);
-  write_class(out, ctf_end(index), call ? compat + "syscall_exit_" + kind.name : kind.label() + " end", kEnd);
+  write_class(out, ctf_begin(index), call ? compat + "syscall_entry_" + kind.name : kind.label(), kBeginFields);
+  write_class(out, ctf_end(index), call ? compat + "syscall_exit_" + kind.name : kind.label() + " end", kEndFields);
 }
 
 }  // namespace
@@ -97,11 +97,11 @@ void write_ctf_metadata(const analyzer::Catalog& catalog, const Bytes& out) {
   const auto own = [&](CtfEvent event, const char* name, const char* fields) {
     write_class(out, static_cast<std::uint32_t>(event), name, fields);
   };
-  own(CtfEvent::kProcess, "uscope:process", kProcess);
-  own(CtfEvent::kProgram, "uscope:program", kProgram);
-  own(CtfEvent::kThread, "uscope:thread", kThread);
-  own(CtfEvent::kStack, "uscope:stack", kStack);
-  own(CtfEvent::kLoss, "uscope:loss", kLoss);
+  own(CtfEvent::kProcess, "uscope:process", kProcessFields);
+  own(CtfEvent::kProgram, "uscope:program", kProgramFields);
+  own(CtfEvent::kThread, "uscope:thread", kThreadFields);
+  own(CtfEvent::kStack, "uscope:stack", kStackFields);
+  own(CtfEvent::kLoss, "uscope:loss", kLossFields);
   for (const analyzer::Kind& kind : catalog.kinds) write_kind(out, catalog.kinds.index_of(kind), kind);
 }
 

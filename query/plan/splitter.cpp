@@ -107,7 +107,7 @@ class Splitter {
     kTerm,      // a term of ORDER BY, where a name alone is an alias first
   };
 
-  enum class Sum { kCount, kSum, kLeast, kGreatest };  // of a measure, in a row
+  enum class Sum { kCount, kSum, kMinimum, kMaximum };  // of a measure, in a row
 
   struct ExpressionKey {
     const Expr* expr;
@@ -243,8 +243,8 @@ class Splitter {
   template <typename Over>
   static std::string over_sums(const Expr& call, const std::string& filter, const Over& over) {
     if (call.name == "count") return fmt::format("ifnull(sum({}){}, 0)", over(Sum::kCount), filter);
-    if (call.name == "min") return fmt::format("min({}){}", over(Sum::kLeast), filter);
-    if (call.name == "max") return fmt::format("max({}){}", over(Sum::kGreatest), filter);
+    if (call.name == "min") return fmt::format("min({}){}", over(Sum::kMinimum), filter);
+    if (call.name == "max") return fmt::format("max({}){}", over(Sum::kMaximum), filter);
     if (call.name != "avg") return fmt::format("{}({}){}", call.name, over(Sum::kSum), filter);
     return fmt::format("(total({}){} / nullif(sum({}){}, 0))", over(Sum::kSum), filter, over(Sum::kCount), filter);
   }
@@ -255,7 +255,7 @@ class Splitter {
         return fmt::format("c{}", i);
       case Sum::kSum:
         return fmt::format("iif(c{0}, s{0}, NULL)", i);
-      case Sum::kLeast:
+      case Sum::kMinimum:
         return fmt::format("mn{}", i);
       default:
         return fmt::format("mx{}", i);

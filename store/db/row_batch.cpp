@@ -25,7 +25,7 @@ std::string sql_of(std::string_view table, std::size_t columns, std::size_t rows
 }
 
 // Texts in `bytes` are valid until the statement has run.
-int bind(sqlite3_stmt* statement, int parameter, const RowValue& value, const std::string& bytes) {
+int bind_value(sqlite3_stmt* statement, int parameter, const RowValue& value, const std::string& bytes) {
   const auto length = static_cast<int>(value.length);
   switch (value.kind) {
     case RowValue::Kind::kInteger:
@@ -65,7 +65,7 @@ Result<void> RowStatements::Rows::insert(const RowValue* first, const std::strin
   int failed = SQLITE_OK;
   for (std::size_t i = 0; i < bound.size(); i++) {
     if (is_same(bound[i], first[i])) continue;
-    failed |= bind(handle, static_cast<int>(i + 1), first[i], bytes);
+    failed |= bind_value(handle, static_cast<int>(i + 1), first[i], bytes);
     bound[i] = first[i];
   }
   // A column that could not be bound still holds an older value, so the row is not written then.

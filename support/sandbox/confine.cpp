@@ -59,7 +59,7 @@ Result<void> drop_capabilities() {
   return {};
 }
 
-Result<void> limit_calls(bool network) {
+Result<void> refuse_calls(bool network) {
   SeccompFilter filter(SeccompFilter::Others::kAllowed);
   for (const long call : kRefused) filter.refuse(call);
   filter.refuse_with(SYS_clone, 0, kNamespaces);
@@ -74,7 +74,7 @@ Result<void> confine(const Confinement& confinement) {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno_error("cannot give up new privileges", errno);
   if (auto done = limit_writing(confinement.writable); !done) return done;
   if (auto done = drop_capabilities(); !done) return done;
-  return limit_calls(confinement.network);
+  return refuse_calls(confinement.network);
 }
 
 }  // namespace uscope

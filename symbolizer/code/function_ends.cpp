@@ -30,8 +30,8 @@ struct Instruction {
 struct Branch {
   std::uint64_t address = 0;
   std::uint64_t target = 0;
-  enum class Kind : std::uint8_t { kCall, kJump, kConditional, kOther } kind = Kind::kOther;
-  std::uint8_t condition = 0;  // kConditional
+  enum class Kind : std::uint8_t { kCalls, kJumps, kBranches, kOther } kind = Kind::kOther;
+  std::uint8_t condition = 0;  // kBranches
   bool can_be_probed = false;
 };
 
@@ -211,11 +211,11 @@ class Search {
     const bool is_short = one.decoded.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && (one.decoded.opcode & 0xf0U) == 0x70;
     const bool is_near = one.decoded.opcode_map == ZYDIS_OPCODE_MAP_0F && (one.decoded.opcode & 0xf0U) == 0x80;
     if (one.decoded.meta.category == ZYDIS_CATEGORY_CALL) {
-      branch.kind = Branch::Kind::kCall;
+      branch.kind = Branch::Kind::kCalls;
     } else if (one.decoded.mnemonic == ZYDIS_MNEMONIC_JMP) {
-      branch.kind = Branch::Kind::kJump;
+      branch.kind = Branch::Kind::kJumps;
     } else if (is_short || is_near) {
-      branch.kind = Branch::Kind::kConditional;
+      branch.kind = Branch::Kind::kBranches;
       branch.condition = one.decoded.opcode & 0xfU;
     }
     branches_.push_back(branch);
@@ -223,7 +223,7 @@ class Search {
 
   // A branch that leads out of the parts known so far.
   Result<void> place(const Branch& branch) {
-    if (branch.kind == Branch::Kind::kCall || is_wanted(branch.target)) return {};
+    if (branch.kind == Branch::Kind::kCalls || is_wanted(branch.target)) return {};
     const JumpTarget target = source_.target(branch.target);
     switch (target.is) {
       case JumpTarget::Is::kPart:
@@ -240,7 +240,7 @@ class Search {
     }
     if (branch.kind == Branch::Kind::kOther || !branch.can_be_probed)
       return refused("it ends with a jump that cannot be probed");
-    const bool always = branch.kind == Branch::Kind::kJump;
+    const bool always = branch.kind == Branch::Kind::kJumps;
     ends_.jumps.push_back(
         {branch.address, always ? JumpOut::kAlways : static_cast<std::uint8_t>(branch.condition + 1)});
     return {};

@@ -13,15 +13,15 @@ constexpr std::array<unsigned char, 9> kLong = {0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0
 constexpr std::array<unsigned char, 6> kTail = {15, 0, 0, 0, 0x0f, 0x05};  // of both
 
 template <std::size_t N>
-bool begins_with(std::span<const std::byte> code, const std::array<unsigned char, N>& bytes) {
+bool is_code_of(std::span<const std::byte> code, const std::array<unsigned char, N>& bytes) {
   return code.size() >= N && std::memcmp(code.data(), bytes.data(), N) == 0;
 }
 
 }  // namespace
 
 std::size_t signal_trampoline_length(std::span<const std::byte> code) {
-  if (begins_with(code, kShort)) return kShort.size();
-  if (begins_with(code, kLong)) return kLong.size();
+  if (is_code_of(code, kShort)) return kShort.size();
+  if (is_code_of(code, kLong)) return kLong.size();
   return 0;
 }
 

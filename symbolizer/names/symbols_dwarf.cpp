@@ -17,7 +17,7 @@ constexpr std::size_t kMaxScopeSteps = 1u << 20;  // DIEs that may be stepped ov
 constexpr std::size_t kMaxText = 65536;
 constexpr std::size_t kMinLineHeader = 12;
 
-std::uint64_t number_of(Dwarf_Die* die, unsigned name) {
+std::uint64_t own_number_of(Dwarf_Die* die, unsigned name) {
   Dwarf_Attribute attribute;
   Dwarf_Word value = 0;
   if (dwarf_attr(die, name, &attribute) == nullptr || dwarf_formudata(&attribute, &value) != 0) return 0;
@@ -153,9 +153,9 @@ SourcePlace DwarfTexts::place_of(Dwarf_Die* unit_die, std::uint64_t address) con
 SourcePlace DwarfTexts::call_place(Dwarf_Die* unit_die, Dwarf_Die* inlined, Dwarf_Files* files,
                                    std::size_t file_count) const {
   SourcePlace place;
-  const std::uint64_t file = number_of(inlined, DW_AT_call_file);
+  const std::uint64_t file = own_number_of(inlined, DW_AT_call_file);
   if (file < file_count) place.file = full_path(dwarf_filesrc(files, file, nullptr, nullptr), unit_die);
-  const std::uint64_t line = number_of(inlined, DW_AT_call_line);
+  const std::uint64_t line = own_number_of(inlined, DW_AT_call_line);
   if (line <= INT32_MAX) place.line = static_cast<std::uint32_t>(line);
   return place;
 }

@@ -18,7 +18,7 @@ using test::compare;
 using test::end;
 using test::program_of;
 
-usc_program_error error_of(const usc_program& program, __u32* where = nullptr) {
+usc_program_error program_error_of(const usc_program& program, __u32* where = nullptr) {
   __u32 at = 0;
   const usc_program_error error = usc_program_check(&program, &at);
   if (where != nullptr) *where = at;
@@ -28,7 +28,7 @@ usc_program_error error_of(const usc_program& program, __u32* where = nullptr) {
 bool admits(const usc_program& program, std::initializer_list<std::pair<usc_field, std::uint64_t>> fields) {
   usc_program_input input{};
   for (const auto& [field, value] : fields) input.field[field] = value;
-  EXPECT_EQ(error_of(program), USC_PROGRAM_SOUND);
+  EXPECT_EQ(program_error_of(program), USC_PROGRAM_SOUND);
   return usc_program_admits(&program, &input) != 0;
 }
 
@@ -40,7 +40,7 @@ bool holds(usc_op op, std::uint64_t field, std::uint64_t value, int bits = 64) {
 
 TEST(Program, OfAllZeroesIsNone) {
   const usc_config config{};
-  EXPECT_EQ(error_of(config.program), USC_PROGRAM_SOUND);
+  EXPECT_EQ(program_error_of(config.program), USC_PROGRAM_SOUND);
   EXPECT_EQ(config.program.length, 0U);
 }
 
@@ -107,19 +107,19 @@ TEST(Program, RunsToItsLastInstruction) {
 TEST(Program, OfAnUnknownVersionIsRefused) {
   usc_program program = program_of({end(USC_OP_ADMIT)});
   program.version = USC_PROGRAM_VERSION + 1;
-  EXPECT_EQ(error_of(program), USC_PROGRAM_UNKNOWN);
+  EXPECT_EQ(program_error_of(program), USC_PROGRAM_UNKNOWN);
   program.version = 0;
-  EXPECT_EQ(error_of(program), USC_PROGRAM_UNKNOWN);
+  EXPECT_EQ(program_error_of(program), USC_PROGRAM_UNKNOWN);
 }
 
 TEST(Program, ThatCannotRunIsRefused) {
   usc_program program = program_of({});
-  EXPECT_EQ(error_of(program), USC_PROGRAM_EMPTY);
+  EXPECT_EQ(program_error_of(program), USC_PROGRAM_EMPTY);
   program.length = USC_PROGRAM_MOST + 1;
-  EXPECT_EQ(error_of(program), USC_PROGRAM_LENGTH);
+  EXPECT_EQ(program_error_of(program), USC_PROGRAM_LENGTH);
   const auto refused = [](const usc_insn& insn) {
     __u32 at = 0;
-    const usc_program_error error = error_of(
+    const usc_program_error error = program_error_of(
         program_of({compare(USC_OP_EQUAL, USC_FIELD_PID, 1, 0, 0), insn, end(USC_OP_REFUSE), end(USC_OP_ADMIT)}), &at);
     EXPECT_EQ(at, error == USC_PROGRAM_SOUND ? 4U : 1U);
     return error;
@@ -141,7 +141,7 @@ TEST(Program, ThatCannotRunIsRefused) {
   usc_insn ends = end(USC_OP_ADMIT);
   ends.value = 1;
   EXPECT_EQ(refused(ends), USC_PROGRAM_RESERVED);
-  EXPECT_EQ(error_of(program_of({compare(USC_OP_EQUAL, USC_FIELD_PID, 1, 0, 0)})), USC_PROGRAM_END);
+  EXPECT_EQ(program_error_of(program_of({compare(USC_OP_EQUAL, USC_FIELD_PID, 1, 0, 0)})), USC_PROGRAM_END);
 }
 
 // Whatever passes the check ends at ADMIT or REFUSE of its own; whatever does not ends, too.
@@ -163,7 +163,7 @@ TEST(Program, EndsWhateverItHolds) {
     usc_program_input input{};
     for (__u64& field : input.field) field = random();
     const int answer = usc_program_admits(&program, &input);
-    if (error_of(program) != USC_PROGRAM_SOUND) continue;
+    if (program_error_of(program) != USC_PROGRAM_SOUND) continue;
     sound++;
     EXPECT_EQ(usc_program_admits(&cut, &input), answer);  // nothing behind its length is looked at
   }

@@ -42,7 +42,7 @@ usc_query query_of(std::initializer_list<usc_query_insn> insns, __u32 keys = 1, 
   return query;
 }
 
-usc_query_error error_of(const usc_query& query, __u32* where = nullptr) {
+usc_query_error query_error(const usc_query& query, __u32* where = nullptr) {
   __u32 at = 0;
   const usc_query_error error = usc_query_check(&query, &at);
   if (where != nullptr) *where = at;
@@ -68,7 +68,7 @@ std::string computed(usc_query_op op, Maybe a, Maybe b) {
   const usc_query query =
       query_of({insn(USC_QUERY_FIELD, 3, 0, 0, USC_QUERY_RESULT), insn(USC_QUERY_FIELD, 4, 0, 0, USC_QUERY_TOOK),
                 insn(op, 5, 3, two ? 4 : 0, 0), insn(USC_QUERY_MEASURE, 0, 5, 0, 0)});
-  EXPECT_EQ(error_of(query), USC_QUERY_BAD_SOUND);
+  EXPECT_EQ(query_error(query), USC_QUERY_BAD_SOUND);
   const usc_query_input input = input_of(a, b);
   usc_query_state state;
   const usc_query_end end = usc_query_run(&query, &input, &state);
@@ -83,7 +83,7 @@ std::string computed(usc_query_op op, Maybe a, Maybe b) {
     const unsigned second = !two ? 0 : own ? USC_QUERY_OWN : kTook;
     const usc_query by_fields =
         query_of({insn(op, 5, kResult, second, two && own ? *b : 0), insn(USC_QUERY_MEASURE, 0, 5, 0, 0)});
-    EXPECT_EQ(error_of(by_fields), USC_QUERY_BAD_SOUND);
+    EXPECT_EQ(query_error(by_fields), USC_QUERY_BAD_SOUND);
     EXPECT_EQ(by_fields.reads, 1U << USC_QUERY_RESULT | (two && !own ? 1U << USC_QUERY_TOOK : 0));
     EXPECT_EQ(usc_query_run(&by_fields, &input, &state), USC_QUERY_GIVEN);
     EXPECT_EQ(text_of((state.measure_nulls & 1) != 0 ? Maybe() : Maybe(state.measure[0])), text);
@@ -405,55 +405,55 @@ TEST(Query, AKeyHasSoManyWords) {
 
 TEST(QueryCheck, NoneIsSound) {
   usc_query query{};
-  EXPECT_EQ(error_of(query), USC_QUERY_BAD_SOUND);
+  EXPECT_EQ(query_error(query), USC_QUERY_BAD_SOUND);
   query.keys = 1;
-  EXPECT_EQ(error_of(query), USC_QUERY_BAD_RESERVED);
+  EXPECT_EQ(query_error(query), USC_QUERY_BAD_RESERVED);
 }
 
 TEST(QueryCheck, RefusesWhatIsNoQuestion) {
   const usc_query sound = query_of({insn(USC_QUERY_NUMBER, 0, 0, 0, 5)});
-  EXPECT_EQ(error_of(sound), USC_QUERY_BAD_SOUND);
+  EXPECT_EQ(query_error(sound), USC_QUERY_BAD_SOUND);
   usc_query query = sound;
   query.version = USC_QUERY_VERSION + 1;
-  EXPECT_EQ(error_of(query), USC_QUERY_BAD_UNKNOWN);
+  EXPECT_EQ(query_error(query), USC_QUERY_BAD_UNKNOWN);
   query = sound;
   query.length = 0;
-  EXPECT_EQ(error_of(query), USC_QUERY_BAD_EMPTY);
+  EXPECT_EQ(query_error(query), USC_QUERY_BAD_EMPTY);
   query = sound;
   query.length = USC_QUERY_MOST + 1;
-  EXPECT_EQ(error_of(query), USC_QUERY_BAD_LENGTH);
+  EXPECT_EQ(query_error(query), USC_QUERY_BAD_LENGTH);
   query = sound;
   query.keys = USC_QUERY_KEYS + 1;
-  EXPECT_EQ(error_of(query), USC_QUERY_BAD_LENGTH);
+  EXPECT_EQ(query_error(query), USC_QUERY_BAD_LENGTH);
   query = sound;
   query.measures = USC_QUERY_MEASURES + 1;
-  EXPECT_EQ(error_of(query), USC_QUERY_BAD_LENGTH);
+  EXPECT_EQ(query_error(query), USC_QUERY_BAD_LENGTH);
 }
 
 TEST(QueryCheck, TablesHaveAPowerOfTwoOfRows) {
   usc_query query = query_of({insn(USC_QUERY_NUMBER, 0, 0, 0, 5)});
   for (const int rows : {8, 16, 2048, 4096}) {
     query.rows = static_cast<__u16>(rows);
-    EXPECT_EQ(error_of(query), USC_QUERY_BAD_SOUND) << rows;
+    EXPECT_EQ(query_error(query), USC_QUERY_BAD_SOUND) << rows;
   }
   for (const int rows : {0, 1, 4, 9, 4095, 8192, 65535}) {
     query.rows = static_cast<__u16>(rows);
-    EXPECT_EQ(error_of(query), USC_QUERY_BAD_ROWS) << rows;
+    EXPECT_EQ(query_error(query), USC_QUERY_BAD_ROWS) << rows;
   }
 }
 
 TEST(QueryCheck, RefusesFieldsThatAreNotSaid) {
   usc_query query = query_of({insn(USC_QUERY_FIELD, 0, 0, 0, USC_QUERY_ARG5)});
   EXPECT_EQ(query.reads, 1U << USC_QUERY_ARG5);
-  EXPECT_EQ(error_of(query), USC_QUERY_BAD_SOUND);
+  EXPECT_EQ(query_error(query), USC_QUERY_BAD_SOUND);
   query.reads = 0;
-  EXPECT_EQ(error_of(query), USC_QUERY_BAD_READS);
+  EXPECT_EQ(query_error(query), USC_QUERY_BAD_READS);
 }
 
 TEST(QueryCheck, RefusesEachKindOfBadInstruction) {
   const auto bad = [](usc_query_insn one) {
     __u32 at = 0;
-    const usc_query_error error = error_of(query_of({insn(USC_QUERY_NUMBER, 0, 0, 0, 1), one}), &at);
+    const usc_query_error error = query_error(query_of({insn(USC_QUERY_NUMBER, 0, 0, 0, 1), one}), &at);
     EXPECT_EQ(at, error == USC_QUERY_BAD_SOUND ? 2U : 1U);
     return error;
   };

@@ -18,7 +18,7 @@ usc_event call_of(std::uint32_t task, std::uint32_t nr) {
   return event;
 }
 
-tracer::TaskInfo task(std::uint32_t pid, std::uint32_t tid, const std::string& name) {
+tracer::TaskInfo task_of(std::uint32_t pid, std::uint32_t tid, const std::string& name) {
   tracer::TaskInfo made;
   made.pid = pid;
   made.tid = tid;
@@ -35,10 +35,10 @@ std::vector<ThreadLine> by_tid(const ThreadCounts& counts) {
 TEST(ThreadCounts, CountsCallsErrorsAndTimeOfEachThread) {
   ThreadCounts counts;
   for (int i = 0; i < 3; i++) {
-    counts.add(call_of(1, 0), task(10, 10, "main"), false, 100);
-    counts.add(call_of(2, 1), task(10, 11, "worker"), i == 0, 5);
+    counts.add(call_of(1, 0), task_of(10, 10, "main"), false, 100);
+    counts.add(call_of(2, 1), task_of(10, 11, "worker"), i == 0, 5);
   }
-  counts.add(call_of(1, 1), task(10, 10, "main"), true, 50);
+  counts.add(call_of(1, 1), task_of(10, 10, "main"), true, 50);
   const std::vector<ThreadLine> lines = by_tid(counts);
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_EQ(lines[0].pid, 10U);
@@ -57,9 +57,9 @@ TEST(ThreadCounts, CountsCallsErrorsAndTimeOfEachThread) {
 
 TEST(ThreadCounts, AThreadsNameIsTheLatest) {
   ThreadCounts counts;
-  counts.add(call_of(1, 0), task(0, 0, ""), false, 0);  // its start comes later
-  counts.add(call_of(1, 0), task(10, 10, "sh"), false, 0);
-  counts.add(call_of(1, 0), task(10, 10, "make"), false, 0);
+  counts.add(call_of(1, 0), task_of(0, 0, ""), false, 0);  // its start comes later
+  counts.add(call_of(1, 0), task_of(10, 10, "sh"), false, 0);
+  counts.add(call_of(1, 0), task_of(10, 10, "make"), false, 0);
   const std::vector<ThreadLine> lines = counts.lines();
   ASSERT_EQ(lines.size(), 1U);
   EXPECT_EQ(lines[0].pid, 10U);
@@ -70,8 +70,8 @@ TEST(ThreadCounts, AThreadsNameIsTheLatest) {
 // A thread may have lived and ended before the other processor's records are read.
 TEST(ThreadCounts, AStartThatComesLaterNamesTheThread) {
   ThreadCounts counts;
-  counts.add(call_of(1, 0), task(0, 0, ""), false, 0);
-  counts.add(call_of(2, 0), task(0, 0, "renamed"), false, 0);
+  counts.add(call_of(1, 0), task_of(0, 0, ""), false, 0);
+  counts.add(call_of(2, 0), task_of(0, 0, "renamed"), false, 0);
   for (const std::uint32_t serial : {1U, 2U, 3U}) {
     usc_task start{};
     start.head.task = serial;
@@ -93,8 +93,8 @@ TEST(ThreadCounts, TheMostFrequentCallIsFoundAmongAnyNumberOfOthers) {
   ThreadCounts counts;
   constexpr std::uint32_t kWrite = 1;
   for (std::uint32_t i = 0; i < 10000; i++) {
-    counts.add(call_of(1, 1000 + i), task(1, 1, "x"), false, 0);  // numbers of no call
-    if (i > 5000 && i % 4 == 0) counts.add(call_of(1, kWrite), task(1, 1, "x"), false, 0);
+    counts.add(call_of(1, 1000 + i), task_of(1, 1, "x"), false, 0);  // numbers of no call
+    if (i > 5000 && i % 4 == 0) counts.add(call_of(1, kWrite), task_of(1, 1, "x"), false, 0);
   }
   EXPECT_EQ(counts.lines().front().call, "write");
 }
@@ -102,8 +102,8 @@ TEST(ThreadCounts, TheMostFrequentCallIsFoundAmongAnyNumberOfOthers) {
 TEST(ThreadCounts, ThreadsBeyondTheRoomAreOneLine) {
   ThreadCounts counts;
   constexpr std::uint32_t kAll = 100000;
-  for (std::uint32_t i = 1; i <= kAll; i++) counts.add(call_of(i, 0), task(1, i, "x"), i == kAll, 1);
-  counts.add(call_of(1, 0), task(1, 1, "x"), false, 1);
+  for (std::uint32_t i = 1; i <= kAll; i++) counts.add(call_of(i, 0), task_of(1, i, "x"), i == kAll, 1);
+  counts.add(call_of(1, 0), task_of(1, 1, "x"), false, 1);
   const std::vector<ThreadLine> lines = by_tid(counts);
   ASSERT_EQ(lines.size(), ThreadCounts::kMostThreads + 1);
   EXPECT_TRUE(lines[0].others);

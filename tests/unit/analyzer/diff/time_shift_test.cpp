@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kMs = 1e6;
 
-TimePlace inside(const char* kind) {
+TimePlace times_inside(const char* kind) {
   return {.call = {kind, "work", "server"}, .next = {}};
 }
 
@@ -19,7 +19,7 @@ TimePlace between(const char* one, const char* next) {
   return {.outside = true, .call = {one, "work", "server"}, .next = {next, "work", "server"}};
 }
 
-RunTime run(double length_ms, const std::vector<std::pair<TimePlace, double>>& places) {
+RunTime timed_run(double length_ms, const std::vector<std::pair<TimePlace, double>>& places) {
   RunTime time{.length_ns = length_ms * kMs, .places = {}};
   for (const auto& [place, ms] : places) time.places[place] = {.ns = ms * kMs, .times = 7};
   return time;
@@ -27,9 +27,9 @@ RunTime run(double length_ms, const std::vector<std::pair<TimePlace, double>>& p
 
 // A run that asks a peer `poll` ms long, and whose parent waits for it.
 RunTime asking(double poll, double noise) {
-  return run(
-      100 + poll + noise,
-      {{inside("poll"), poll + noise}, {inside("wait4"), 90 + poll + noise}, {between("read", "write"), 60 - noise}});
+  return timed_run(100 + poll + noise, {{times_inside("poll"), poll + noise},
+                                        {times_inside("wait4"), 90 + poll + noise},
+                                        {between("read", "write"), 60 - noise}});
 }
 
 std::vector<RunTime> three(double poll) {
@@ -59,7 +59,8 @@ TEST(TimeShift, TheCauseComesBeforeWhatWaitsForIt) {
 
 TEST(TimeShift, TimeOutsideOfCallsCounts) {
   const auto computing = [](double ms) {
-    return run(ms + 20, {{between("brk", "write"), ms}, {between("read", "close"), 4}, {inside("read"), 16}});
+    return timed_run(ms + 20,
+                     {{between("brk", "write"), ms}, {between("read", "close"), 4}, {times_inside("read"), 16}});
   };
   const TimeChanges found = compare_time({computing(3400)}, {computing(11300)});
   EXPECT_TRUE(found.notable);
@@ -74,7 +75,7 @@ TEST(TimeShift, TimeOutsideOfCallsCounts) {
 // A server that is traced for the same time may compute more in it.
 TEST(TimeShift, RunsOfOneLengthMayDiffer) {
   const auto serving = [](double ms) {
-    return run(10'000, {{inside("epoll_wait"), 10'000 - ms}, {between("read", "write"), ms}});
+    return timed_run(10'000, {{times_inside("epoll_wait"), 10'000 - ms}, {between("read", "write"), ms}});
   };
   EXPECT_TRUE(compare_time({serving(200)}, {serving(6000)}).notable);
   EXPECT_FALSE(compare_time({serving(200)}, {serving(400)}).notable);
@@ -88,7 +89,7 @@ TEST(TimeShift, WhatLiesWithinTheRangeOfRunsIsNoChange) {
 
 // A busy machine delays short runs by tens of milliseconds.
 TEST(TimeShift, WithoutATestShortRunsMustDifferByMore) {
-  const auto computing = [](double ms) { return run(ms, {{between("brk", "write"), ms}}); };
+  const auto computing = [](double ms) { return timed_run(ms, {{between("brk", "write"), ms}}); };
   EXPECT_FALSE(compare_time({computing(60)}, {computing(126)}).notable);
   EXPECT_TRUE(compare_time({computing(60)}, {computing(160)}).notable);
   EXPECT_FALSE(compare_time({computing(3400)}, {computing(4400)}).notable);
@@ -97,7 +98,7 @@ TEST(TimeShift, WithoutATestShortRunsMustDifferByMore) {
 
 TEST(TimeShift, ThreadsThatWaitDoNotHideWork) {
   const auto saving = [](double ms) {
-    return run(1000 + ms, {{inside("fsync"), ms}, {inside("epoll_wait"), 50 * (1000 + ms)}});
+    return timed_run(1000 + ms, {{times_inside("fsync"), ms}, {times_inside("epoll_wait"), 50 * (1000 + ms)}});
   };
   const TimeChanges found = compare_time({saving(100)}, {saving(1100)});
   EXPECT_TRUE(std::any_of(found.places.begin(), found.places.end(),
@@ -105,8 +106,8 @@ TEST(TimeShift, ThreadsThatWaitDoNotHideWork) {
 }
 
 TEST(TimeShift, PlacesOfLittleTimeAreLeftOut) {
-  const TimeChanges found = compare_time({run(100, {{inside("poll"), 50}, {inside("read"), 1}})},
-                                         {run(900, {{inside("poll"), 850}, {inside("read"), 20}})});
+  const TimeChanges found = compare_time({timed_run(100, {{times_inside("poll"), 50}, {times_inside("read"), 1}})},
+                                         {timed_run(900, {{times_inside("poll"), 850}, {times_inside("read"), 20}})});
   ASSERT_EQ(found.places.size(), 1U);
   EXPECT_EQ(found.places[0].place.call.kind, "poll");
 }

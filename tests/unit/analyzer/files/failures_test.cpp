@@ -17,7 +17,7 @@ Failed open_of(const std::string& name, std::int64_t event) {
   return {.process = kProcess, .call = "openat", .number = ENOENT, .name = name, .events = 1, .last_event = event};
 }
 
-Names names(const TopList<FailedLine>& list) {
+Names object_names(const TopList<FailedLine>& list) {
   Names names;
   for (const FailedLine& line : list.lines) names.push_back(line.name.value_or("?"));
   return names;
@@ -49,8 +49,8 @@ TEST(Failures, SearchesThatEndedWellAreApart) {
   failures.add_success(ProcessRowId(2U), "/usr/lib/libz.so", 4);
   failures.add_success(kProcess, "/run/lock", 4);  // it made it
   const FailureList found = failures.finish(0);
-  EXPECT_EQ(names(found.lines), (Names{"/home/x/config", "/lib/libz.so", "/run/lock"}));
-  EXPECT_EQ(names(found.searched), (Names{"/lib/libc.so.6"}));
+  EXPECT_EQ(object_names(found.lines), (Names{"/home/x/config", "/lib/libz.so", "/run/lock"}));
+  EXPECT_EQ(object_names(found.searched), (Names{"/lib/libc.so.6"}));
   EXPECT_EQ(found.searched_events, 1U);
 }
 
@@ -72,9 +72,10 @@ TEST(Failures, WhatStoppedAProgramComesFirst) {
   add("/argument", 2, [](Failed& failed) { failed.program_failed = failed.named_to_program = true; });
   add("/once", 5, [](Failed&) {});
   const FailureList all = failures.finish(0);
-  EXPECT_EQ(names(all.lines), (Names{"/argument", "/last", "/early", "/by-app", "/often", "/once", "/terminal"}));
+  EXPECT_EQ(object_names(all.lines),
+            (Names{"/argument", "/last", "/early", "/by-app", "/often", "/once", "/terminal"}));
   const FailureList two = failures.finish(2);
-  EXPECT_EQ(names(two.lines), (Names{"/argument", "/last"}));
+  EXPECT_EQ(object_names(two.lines), (Names{"/argument", "/last"}));
   EXPECT_EQ(two.lines.total, 7U);
 }
 

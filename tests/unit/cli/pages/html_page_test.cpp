@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kHostile = "\xe2\x80\xae</script><!--<img src=x onerror=alert(1)>\x01";
 
-std::string between(const std::string& text, const std::string& begin, const std::string& end) {
+std::string page_between(const std::string& text, const std::string& begin, const std::string& end) {
   const std::size_t from = text.find(begin);
   if (from == std::string::npos) return "no " + begin;
   const std::size_t start = from + begin.size();
@@ -27,12 +27,12 @@ std::size_t count(const std::string& text, const std::string& part) {
 TEST(HtmlPage, PolicyNamesTheDigestsOfScriptAndStyles) {
   const std::string page = html_page({"alert(1)", "a{}"}, "title", {{"a", 1}});
   // printf 'alert(1)' | openssl dgst -sha256 -binary | base64
-  EXPECT_EQ(between(page, "Content-Security-Policy\" content=\"", "\""),
+  EXPECT_EQ(page_between(page, "Content-Security-Policy\" content=\"", "\""),
             "default-src 'none'; script-src 'sha256-bhHHL3z2vDgxUt0W3dWQOrprscmda2Y5pLsLg4GF+pI='; "
             "style-src 'sha256-X1RutGBrXCt9KkSaXMK7tHftWiRscFHOhxsS8tv8hBk='; img-src data:; base-uri 'none'; "
             "form-action 'none'");
-  EXPECT_EQ(between(page, "<style>", "</style>"), "a{}");
-  EXPECT_EQ(between(page, "<script>", "</script>"), "alert(1)");
+  EXPECT_EQ(page_between(page, "<style>", "</style>"), "a{}");
+  EXPECT_EQ(page_between(page, "<script>", "</script>"), "alert(1)");
 }
 
 TEST(HtmlPage, NamesAreShownAsTextAndEndNoElement) {
@@ -42,12 +42,12 @@ TEST(HtmlPage, NamesAreShownAsTextAndEndNoElement) {
   EXPECT_EQ(count(page, "<!--"), 0U);
   EXPECT_EQ(count(page, "\xe2\x80\xae"), 0U);
   EXPECT_EQ(count(page, "\x01"), 0U);
-  const std::string data = between(page, "id=\"data\">", "</script>");
+  const std::string data = page_between(page, "id=\"data\">", "</script>");
   const auto read = nlohmann::json::parse(data);
   const std::string shown = "\\xe2\\x80\\xae</script><!--<img src=x onerror=alert(1)>\\x01";
   EXPECT_EQ(read["name"], shown);
   EXPECT_EQ(read["list"][0]["of"], shown);
-  EXPECT_EQ(between(page, "<title>", "</title>"),
+  EXPECT_EQ(page_between(page, "<title>", "</title>"),
             "\\xe2\\x80\\xae&lt;/script>&lt;!--&lt;img src=x onerror=alert(1)>\\x01");
 }
 

@@ -32,7 +32,7 @@ EventRow call_of(const std::string& call, std::initializer_list<std::int64_t> ar
 }
 
 template <typename Structure>
-std::string bytes_of(const Structure& structure) {
+std::string raw_bytes(const Structure& structure) {
   return {reinterpret_cast<const char*>(&structure), sizeof(structure)};
 }
 
@@ -63,10 +63,10 @@ TEST(ContentText, Structures) {
   const pollfd asked[] = {{3, POLLIN | POLLPRI, 0}, {-1, POLLIN, 0}};
   EventRow poll = call_of("poll", {16, 2, 1000}, 1);
   const pollfd found[] = {{3, POLLIN | POLLPRI, POLLHUP}, {-1, POLLIN, 0}};
-  poll.contents = {structure(0, bytes_of(asked)), structure(0, bytes_of(found), Source::kKernel)};
+  poll.contents = {structure(0, raw_bytes(asked)), structure(0, raw_bytes(found), Source::kKernel)};
   EXPECT_EQ(arguments_text(poll), "[{fd=3, events=POLLIN|POLLPRI}, {fd=-1}], 2, 1000");
   EXPECT_EQ(result_text(poll), "1 ([{fd=3, revents=POLLHUP}])");
-  EXPECT_EQ(text_of(call_of("poll", {16, 999, 0}), {structure(0, bytes_of(asked[0]), Source::kProgram, true)}),
+  EXPECT_EQ(text_of(call_of("poll", {16, 999, 0}), {structure(0, raw_bytes(asked[0]), Source::kProgram, true)}),
             "[{fd=3, events=POLLIN|POLLPRI}, …], 999, 0");
 
   EXPECT_EQ(text_of(call_of("poll", {16, 0, 5}), {structure(0, "")}), "[], 0, 5");
@@ -74,18 +74,18 @@ TEST(ContentText, Structures) {
   epoll_event event{};
   event.events = EPOLLIN | EPOLLET;
   event.data.u64 = 5;
-  EXPECT_EQ(text_of(call_of("epoll_ctl", {4, 1, 5, 16}), {structure(3, bytes_of(event))}),
+  EXPECT_EQ(text_of(call_of("epoll_ctl", {4, 1, 5, 16}), {structure(3, raw_bytes(event))}),
             "4, EPOLL_CTL_ADD, 5, {EPOLLIN|EPOLLET, {u64=5}}");
-  EXPECT_EQ(text_of(call_of("epoll_wait", {4, 16, 8, -1}, 1), {structure(1, bytes_of(event), Source::kKernel)}),
+  EXPECT_EQ(text_of(call_of("epoll_wait", {4, 16, 8, -1}, 1), {structure(1, raw_bytes(event), Source::kKernel)}),
             "4, [{EPOLLIN|EPOLLET, {u64=5}}], 8, -1");
   EXPECT_EQ(text_of(call_of("epoll_wait", {4, 16, 8, 0}), {structure(1, "", Source::kKernel)}), "4, [], 8, 0");
 
-  EXPECT_EQ(text_of(call_of("nanosleep", {16, 0}), {structure(0, bytes_of(timespec{1, 5}))}),
+  EXPECT_EQ(text_of(call_of("nanosleep", {16, 0}), {structure(0, raw_bytes(timespec{1, 5}))}),
             "{tv_sec=1, tv_nsec=5}, NULL");
-  EXPECT_EQ(text_of(call_of("select", {0, 0, 0, 0, 16}), {structure(4, bytes_of(timespec{1, 5}))}),
+  EXPECT_EQ(text_of(call_of("select", {0, 0, 0, 0, 16}), {structure(4, raw_bytes(timespec{1, 5}))}),
             "0, NULL, NULL, NULL, {tv_sec=1, tv_usec=5}");
   EXPECT_EQ(
-      text_of(call_of("utimensat", {-100, 0, 16, 0}), {structure(2, bytes_of(itimerspec{{0, UTIME_NOW}, {7, 0}}))}),
+      text_of(call_of("utimensat", {-100, 0, 16, 0}), {structure(2, raw_bytes(itimerspec{{0, UTIME_NOW}, {7, 0}}))}),
       "AT_FDCWD, NULL, [UTIME_NOW, {tv_sec=7, tv_nsec=0}], 0");
   EXPECT_EQ(text_of(call_of("pipe", {16}), {structure(0, std::string("\3\0\0\0\4\0\0\0", 8), Source::kKernel)}),
             "[3, 4]");
@@ -94,7 +94,7 @@ TEST(ContentText, Structures) {
 // Whether a ready one may lie behind the copy's end, the result says.
 TEST(ContentText, OfAPollAllThatWasFound) {
   std::string bytes;
-  for (int fd = 0; fd < 300; fd++) bytes += bytes_of(pollfd{fd, POLLIN, static_cast<short>(fd >= 298 ? POLLIN : 0)});
+  for (int fd = 0; fd < 300; fd++) bytes += raw_bytes(pollfd{fd, POLLIN, static_cast<short>(fd >= 298 ? POLLIN : 0)});
   EventRow poll = call_of("poll", {16, 999, 0}, 2);
   poll.contents = {structure(0, bytes, Source::kKernel, true)};
   EXPECT_EQ(result_text(poll), "2 ([{fd=298, revents=POLLIN}, {fd=299, revents=POLLIN}])");
@@ -104,7 +104,7 @@ TEST(ContentText, OfAPollAllThatWasFound) {
 
 TEST(ContentText, WaitStatus) {
   const auto status = [](int value) {
-    return text_of(call_of("wait4", {-1, 16, 0, 0}, 7), {structure(1, bytes_of(value), Source::kKernel)});
+    return text_of(call_of("wait4", {-1, 16, 0, 0}, 7), {structure(1, raw_bytes(value), Source::kKernel)});
   };
   EXPECT_EQ(status(0x300), "-1, [{WIFEXITED(s) && WEXITSTATUS(s) == 3}], 0, NULL");
   EXPECT_EQ(status(SIGSEGV | 0x80), "-1, [{WIFSIGNALED(s) && WTERMSIG(s) == SIGSEGV && WCOREDUMP(s)}], 0, NULL");
@@ -116,7 +116,7 @@ TEST(ContentText, WaitStatus) {
   info.si_pid = 7;
   info.si_status = SIGKILL;
   EXPECT_EQ(
-      text_of(call_of("waitid", {0, 0, 16, 4, 0}), {structure(2, bytes_of(info), Source::kKernel)}),
+      text_of(call_of("waitid", {0, 0, 16, 4, 0}), {structure(2, raw_bytes(info), Source::kKernel)}),
       "P_ALL, 0, {si_signo=SIGCHLD, si_code=CLD_KILLED, si_pid=7, si_uid=0, si_status=SIGKILL, …}, WEXITED, NULL");
 }
 
@@ -124,20 +124,20 @@ TEST(ContentText, Files) {
   struct stat file {};
   file.st_mode = S_IFREG | 0644;
   file.st_size = 123;
-  EXPECT_EQ(text_of(call_of("fstat", {3, 16}), {structure(1, bytes_of(file), Source::kKernel)}),
+  EXPECT_EQ(text_of(call_of("fstat", {3, 16}), {structure(1, raw_bytes(file), Source::kKernel)}),
             "3, {st_mode=S_IFREG|0644, st_size=123, …}");
   file.st_mode = S_IFCHR | 0620;
   file.st_rdev = makedev(0x88, 1);
-  EXPECT_EQ(text_of(call_of("fstat", {3, 16}), {structure(1, bytes_of(file), Source::kKernel)}),
+  EXPECT_EQ(text_of(call_of("fstat", {3, 16}), {structure(1, raw_bytes(file), Source::kKernel)}),
             "3, {st_mode=S_IFCHR|0620, st_rdev=makedev(0x88, 0x1), …}");
-  EXPECT_EQ(text_of(call_of("fstat", {3, 16}), {structure(1, bytes_of(file).substr(1), Source::kKernel)}), "3, 0x10");
+  EXPECT_EQ(text_of(call_of("fstat", {3, 16}), {structure(1, raw_bytes(file).substr(1), Source::kKernel)}), "3, 0x10");
 }
 
 std::string vector_of(std::uint64_t count, std::initializer_list<std::uint64_t> lengths) {
   usc_vector vector{};
   vector.count = count;
   std::copy(lengths.begin(), lengths.end(), vector.length);
-  return bytes_of(vector).substr(0, offsetof(usc_vector, length) + lengths.size() * 8);
+  return raw_bytes(vector).substr(0, offsetof(usc_vector, length) + lengths.size() * 8);
 }
 
 TEST(ContentText, Buffers) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/session/program_names.h"
+#include "support/clock.h"
 #include "syscalls/syscall_table.h"
 #include "trace/record_builder.h"
 #include "tracer/model/task_table.h"
@@ -16,7 +17,6 @@ namespace uscope::cli {
 namespace {
 
 constexpr std::uint64_t kBegin = 1'000'000'000'000;
-constexpr std::uint64_t kSecond = 1'000'000'000;
 
 std::uint32_t number_of_call(const char* name) {
   return syscalls::syscall_number(USC_ABI_X86_64, name).value_or(9999);
@@ -102,9 +102,9 @@ TEST_F(LivePrinterTest, AStringOutlastsThoseOfAnyNumberOfTasks) {
     task(serial);
     string(serial, kBegin + 20, 0, "/another");
   }
-  EXPECT_EQ(round(kBegin + 5 * kSecond), "");
+  EXPECT_EQ(round(kBegin + 5 * kSecondNs), "");
   event(1, "rmdir", kBegin + 10);
-  EXPECT_EQ(round(kBegin + 6 * kSecond), "app[1001/1001] 0.000000 rmdir(\"/the/path\") = 0 <10 ns>\n");
+  EXPECT_EQ(round(kBegin + 6 * kSecondNs), "app[1001/1001] 0.000000 rmdir(\"/the/path\") = 0 <10 ns>\n");
 }
 
 // A string whose event was lost is not taken for another call's, and does not stay.
@@ -112,18 +112,18 @@ TEST_F(LivePrinterTest, StringsOfLostEventsAreForgotten) {
   task(1);
   exec(1, 1, "/bin/app", kBegin + 1);
   for (std::uint64_t i = 0; i < 1000; i++) {
-    string(1, kBegin + 2 + i * kSecond, 0, "/lost");
-    EXPECT_EQ(round(kBegin + 1 + (i + 1) * kSecond), "");
+    string(1, kBegin + 2 + i * kSecondNs, 0, "/lost");
+    EXPECT_EQ(round(kBegin + 1 + (i + 1) * kSecondNs), "");
   }
   EXPECT_LE(printer_.kept_calls(), 4U);
-  const std::uint64_t last = kBegin + 2000 * kSecond;
+  const std::uint64_t last = kBegin + 2000 * kSecondNs;
   string(1, last, 0, "/there");
   event(1, "rmdir", last);
-  EXPECT_NE(round(last + kSecond).find("rmdir(\"/there\")"), std::string::npos);
+  EXPECT_NE(round(last + kSecondNs).find("rmdir(\"/there\")"), std::string::npos);
   EXPECT_EQ(printer_.kept_calls(), 0U);
   // Tasks that are not known any more.
   for (std::uint32_t serial = 2; serial < 5000; serial++) string(serial, last + 5, 0, "/lost");
-  EXPECT_EQ(round(last + 10 * kSecond), "");
+  EXPECT_EQ(round(last + 10 * kSecondNs), "");
   EXPECT_LT(printer_.kept_calls(), 10U);
 }
 

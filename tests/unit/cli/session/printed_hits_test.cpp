@@ -12,7 +12,7 @@
 namespace uscope::test {
 namespace {
 
-std::vector<std::string> lines_of(const std::string& text) {
+std::vector<std::string> printed_lines(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) lines.push_back(line);
@@ -70,8 +70,8 @@ class PrintedHits : public CommandTest {
 TEST_F(PrintedHits, AreTheLinesOfEvents) {
   write_hits(folder_ / "hits.raw");
   ASSERT_EQ(uscope({"load", "hits.raw", "-o", "hits.db"}).code, 0);
-  std::vector<std::string> stored = lines_of(output({"events", "hits.db"}));
-  std::vector<std::string> live = lines_of(printed(folder_ / "hits.raw"));
+  std::vector<std::string> stored = printed_lines(output({"events", "hits.db"}));
+  std::vector<std::string> live = printed_lines(printed(folder_ / "hits.raw"));
   ASSERT_EQ(stored.size(), 10U);
   // They come as they end; what is not over comes last, by its beginning.
   ASSERT_EQ(live.size(), stored.size());

@@ -11,14 +11,14 @@ namespace {
 using Json = nlohmann::json;
 
 // One process with one failed openat; tracing did not end in order.
-void write_raw(const std::filesystem::path& path) {
+void write_interrupted(const std::filesystem::path& path) {
   RawTrace trace(path, 1);
   trace.task({.pid = 4321, .tid = 4321, .flags = USC_TASK_PROCESS | USC_TASK_LAUNCHED, .name = "loaded"});
   trace.event({.entry = uscope::kStart + 3000, .end = uscope::kStart + 5000, .result = -2, .nr = 257, .image = 0});
 }
 
 TEST_F(CommandTest, LoadMakesAStoreOfARawTrace) {
-  write_raw(folder_ / "trace.raw");
+  write_interrupted(folder_ / "trace.raw");
   const std::string text = output({"load", "trace.raw", "-o", "loaded.db", "--format", "json"});
   expect_schema(text, "load");
   const Json loaded = Json::parse(text);
@@ -36,7 +36,7 @@ TEST_F(CommandTest, LoadMakesAStoreOfARawTrace) {
 }
 
 TEST_F(CommandTest, LoadTellsWhatDebuginfodGave) {
-  write_raw(folder_ / "trace.raw");
+  write_interrupted(folder_ / "trace.raw");
   // Nothing in this trace needs a name: no server is asked.
   const std::string text =
       output({"load", "trace.raw", "-o", "loaded.db", "--debuginfod=http://127.0.0.1:1", "--format", "json"});
@@ -50,7 +50,7 @@ TEST_F(CommandTest, LoadTellsWhatDebuginfodGave) {
 }
 
 TEST_F(CommandTest, LoadRefusesDebuginfodWithoutAServer) {
-  write_raw(folder_ / "trace.raw");
+  write_interrupted(folder_ / "trace.raw");
   unsetenv("DEBUGINFOD_URLS");
   const std::vector<std::pair<std::string, std::string>> wrong{
       {"--debuginfod", "no debuginfod server is known"},

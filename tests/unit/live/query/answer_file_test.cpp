@@ -8,7 +8,7 @@
 namespace uscope::query {
 namespace {
 
-store::SqliteHandle open(const std::string& path) {
+store::SqliteHandle open_answers(const std::string& path) {
   sqlite3* raw = nullptr;
   EXPECT_EQ(sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr), SQLITE_OK);
   return store::SqliteHandle(raw);
@@ -21,7 +21,7 @@ TEST(AnswerFile, KeepsEachRowWithItsInterval) {
   auto file = place->begin();
   auto answers = AnswerFile::create(std::move(*file));
   ASSERT_TRUE(answers) << answers.error().what;
-  const auto memory = open(":memory:");
+  const auto memory = open_answers(":memory:");
   auto rows = store::Statement::prepare(
       memory.get(), "SELECT 'a' AS kind, 1.5 AS kind, NULL AS \"from_ns\", x'00' AS \"a \"\"quoted\"\" name\"");
   for (const std::int64_t from : {10, 20}) {
@@ -31,7 +31,7 @@ TEST(AnswerFile, KeepsEachRowWithItsInterval) {
   ASSERT_TRUE(answers->add_fact("question", "SELECT 1"));
   EXPECT_FALSE(std::filesystem::exists(path)) << "it gets its name when it is complete";
   ASSERT_TRUE(answers->commit());
-  const auto written = open(path);
+  const auto written = open_answers(path);
   auto kept = store::Statement::prepare(written.get(), "SELECT * FROM answer ORDER BY until_ns");
   ASSERT_TRUE(kept) << kept.error().what;
   std::string names;

@@ -13,16 +13,16 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-AskedKinds asked(const std::string& where) {
+AskedKinds asked_by(const std::string& where) {
   return AskedKinds("SELECT kind, count(*) AS n, kind AS k FROM v_event AS e WHERE " + where + " GROUP BY kind");
 }
 
 Texts beginnings(const std::string& where, std::uint32_t source = USC_SOURCE_UFUNCTION) {
-  return asked(where).beginnings(source).value_or(Texts{"(any)"});
+  return asked_by(where).beginnings(source).value_or(Texts{"(any)"});
 }
 
 std::string admitted(const std::string& where, const Texts& names, std::uint32_t source = USC_SOURCE_UFUNCTION) {
-  const auto admits = asked(where).admits(source, names);
+  const auto admits = asked_by(where).admits(source, names);
   if (!admits) return admits.error().what;
   std::string all;
   for (std::size_t i = 0; i < names.size(); i++)

@@ -30,7 +30,7 @@ std::string outer(const std::string& text) {
   return made.outer;
 }
 
-std::string reason(const std::string& text) {
+std::string reason_of(const std::string& text) {
   const Plan made = plan_of(text);
   EXPECT_EQ(made.way, Way::kEvents) << text;
   EXPECT_EQ(made.program.length, 0U);
@@ -233,8 +233,8 @@ TEST(Plan, SumsThatNeedTheKernelsFramesAreMadeEventByEvent) {
     return "SELECT " + columns + ", count(*) FROM v_event WHERE class = '" + name + "' GROUP BY kind";
   };
   for (const char* name : {"sample", "offcpu", "tracepoint", "kfunction"}) {
-    EXPECT_EQ(reason(of_class("folded", name)), "folded has the kernel's frames too, which come with each event");
-    for (const char* column : {"stack_id", "depth", "ended", "max(folded)"}) reason(of_class(column, name));
+    EXPECT_EQ(reason_of(of_class("folded", name)), "folded has the kernel's frames too, which come with each event");
+    for (const char* column : {"stack_id", "depth", "ended", "max(folded)"}) reason_of(of_class(column, name));
     for (const char* column : {"\"trigger\"", "trigger_module", "kind", "a0 % 3", "hist(a1)"})
       EXPECT_EQ(plan_of(of_class(column, name)).way, Way::kSums) << column;
   }
@@ -282,26 +282,26 @@ TEST(Plan, ExplanationsAreLines) {
 }
 
 TEST(Plan, WhatIsNotCutRunsOverEvents) {
-  EXPECT_EQ(reason("SELECT kind, dur_ns FROM v_event WHERE dur_ns > 5"), "");
-  EXPECT_EQ(reason("SELECT count(*) FROM v_event a JOIN v_event b ON a.pid = b.pid"), "it joins tables");
-  EXPECT_EQ(reason("SELECT count(*) FROM v_event WHERE pid = (SELECT max(pid) FROM v_event)"), "it has a subquery");
-  EXPECT_EQ(reason("WITH e AS (SELECT * FROM v_event) SELECT count(*) FROM e"), "it begins with WITH");
-  EXPECT_EQ(reason("SELECT count(*) FROM v_event UNION ALL SELECT 1"), "it has several SELECTs");
-  EXPECT_EQ(reason("SELECT count(*) OVER () FROM v_event"), "it has a window");
-  EXPECT_EQ(reason("SELECT group_concat(kind) FROM v_event"), "group_concat() needs each event");
-  EXPECT_EQ(reason("SELECT max(id) FROM v_event"), "id is not known at the event");
-  EXPECT_EQ(reason("SELECT count(*) FROM v_event WHERE random() % 2"), "random() is another value at each call");
-  EXPECT_EQ(reason("SELECT count(*), * FROM v_event"), "it shows all columns (*)");
-  EXPECT_EQ(reason("SELECT count(*) FROM v_event GROUP BY process, kind, how, errno, stack_id, a0"),
+  EXPECT_EQ(reason_of("SELECT kind, dur_ns FROM v_event WHERE dur_ns > 5"), "");
+  EXPECT_EQ(reason_of("SELECT count(*) FROM v_event a JOIN v_event b ON a.pid = b.pid"), "it joins tables");
+  EXPECT_EQ(reason_of("SELECT count(*) FROM v_event WHERE pid = (SELECT max(pid) FROM v_event)"), "it has a subquery");
+  EXPECT_EQ(reason_of("WITH e AS (SELECT * FROM v_event) SELECT count(*) FROM e"), "it begins with WITH");
+  EXPECT_EQ(reason_of("SELECT count(*) FROM v_event UNION ALL SELECT 1"), "it has several SELECTs");
+  EXPECT_EQ(reason_of("SELECT count(*) OVER () FROM v_event"), "it has a window");
+  EXPECT_EQ(reason_of("SELECT group_concat(kind) FROM v_event"), "group_concat() needs each event");
+  EXPECT_EQ(reason_of("SELECT max(id) FROM v_event"), "id is not known at the event");
+  EXPECT_EQ(reason_of("SELECT count(*) FROM v_event WHERE random() % 2"), "random() is another value at each call");
+  EXPECT_EQ(reason_of("SELECT count(*), * FROM v_event"), "it shows all columns (*)");
+  EXPECT_EQ(reason_of("SELECT count(*) FROM v_event GROUP BY process, kind, how, errno, stack_id, a0"),
             "it groups by 9 numbers, and 8 is the most");
-  EXPECT_EQ(reason("SELECT max(a0), max(a1), max(a2), max(a3), max(a4), max(a5), max(result) FROM v_event"),
+  EXPECT_EQ(reason_of("SELECT max(a0), max(a1), max(a2), max(a3), max(a4), max(a5), max(result) FROM v_event"),
             "it measures 7 things, and 6 is the most");
   std::string sum = "a0";
   for (int i = 0; i < 70; i++) sum += " + a1";
-  EXPECT_EQ(reason("SELECT max(" + sum + ") FROM v_event"), "it takes more than 64 instructions");
+  EXPECT_EQ(reason_of("SELECT max(" + sum + ") FROM v_event"), "it takes more than 64 instructions");
   std::string nested = "a0";
   for (int i = 0; i < 20; i++) nested = fmt::format("(a1 + a2) - ({})", nested);
-  EXPECT_EQ(reason("SELECT max(" + nested + ") FROM v_event"), "an expression takes more than 16 numbers at a time");
+  EXPECT_EQ(reason_of("SELECT max(" + nested + ") FROM v_event"), "an expression takes more than 16 numbers at a time");
 }
 
 // Fields and literals are operands: each is no instruction of its own.

@@ -104,7 +104,7 @@ std::uint32_t run(const Program& program, const seccomp_data& call) {
   return SECCOMP_RET_KILL_PROCESS;
 }
 
-std::string text_of(std::uint32_t answer) {
+std::string action_text(std::uint32_t answer) {
   if (answer == SECCOMP_RET_ALLOW) return "allowed";
   std::ostringstream text;
   if ((answer & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_ERRNO)
@@ -152,13 +152,13 @@ std::string answer_text(const Program& program, std::uint32_t arch, int number) 
   call.arch = arch;
   const std::uint32_t plain = run(program, call);
   std::ostringstream text;
-  text << text_of(plain);
+  text << action_text(plain);
   for (std::size_t i = 0; i < std::size(call.args); i++)
     for (const std::uint64_t value : kArguments) {
       call.args[i] = value;
       const std::uint32_t answer = run(program, call);
       call.args[i] = 0;
-      if (answer != plain) text << "; argument " << i << " = 0x" << std::hex << value << ": " << text_of(answer);
+      if (answer != plain) text << "; argument " << i << " = 0x" << std::hex << value << ": " << action_text(answer);
     }
   return text.str();
 }

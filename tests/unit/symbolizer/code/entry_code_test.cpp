@@ -18,10 +18,10 @@ const Bytes kBegin{0x31, 0xed, 0x49, 0x89, 0xd1, 0x5e, 0x48, 0x89, 0xe2, 0x48, 0
 const Bytes kNothing{0x45, 0x31, 0xc0, 0x31, 0xc9};
 const Bytes kLea{0x48, 0x8d, 0x3d, 0x75, 0xfe, 0xff, 0xff};  // 0x18b back
 const Bytes kMov{0x48, 0xc7, 0xc7, 0xa0, 0x7c, 0x62, 0x00};
-const Bytes kTable{0x48, 0x8b, 0x3d, 1, 2, 3, 4};
+const Bytes kMovFromGot{0x48, 0x8b, 0x3d, 1, 2, 3, 4};
 const Bytes kCall{0xff, 0x15, 1, 2, 3, 4, 0xf4};
 
-std::optional<EntryCode> read(const std::vector<Bytes>& parts) {
+std::optional<EntryCode> read_code(const std::vector<Bytes>& parts) {
   std::vector<std::byte> code;
   for (const Bytes& part : parts)
     for (const std::uint8_t byte : part) code.push_back(std::byte{byte});
@@ -29,28 +29,28 @@ std::optional<EntryCode> read(const std::vector<Bytes>& parts) {
 }
 
 TEST(EntryCode, SaysWhereMainIs) {
-  EXPECT_EQ(read({kBegin, kNothing, kLea, kCall})->main, 0x4a360U);
-  EXPECT_EQ(read({{0xf3, 0x0f, 0x1e, 0xfa}, kBegin, kNothing, kLea, kCall})->main, 0x4a364U);
-  EXPECT_EQ(read({kBegin, kNothing, kMov, {0x67, 0xe8, 1, 2, 3, 4}})->main, 0x627ca0U);
+  EXPECT_EQ(read_code({kBegin, kNothing, kLea, kCall})->main, 0x4a360U);
+  EXPECT_EQ(read_code({{0xf3, 0x0f, 0x1e, 0xfa}, kBegin, kNothing, kLea, kCall})->main, 0x4a364U);
+  EXPECT_EQ(read_code({kBegin, kNothing, kMov, {0x67, 0xe8, 1, 2, 3, 4}})->main, 0x627ca0U);
   const Bytes older{0x4c, 0x8d, 0x05, 1, 2, 3, 4, 0x48, 0x8d, 0x0d, 1, 2, 3, 4};
-  EXPECT_EQ(read({kBegin, older, kMov, kCall})->main, 0x627ca0U);
+  EXPECT_EQ(read_code({kBegin, older, kMov, kCall})->main, 0x627ca0U);
   const Bytes fixed{0x49, 0xc7, 0xc0, 1, 2, 3, 4, 0x48, 0xc7, 0xc1, 1, 2, 3, 4};
-  EXPECT_EQ(read({kBegin, fixed, kMov, kCall})->main, 0x627ca0U);
+  EXPECT_EQ(read_code({kBegin, fixed, kMov, kCall})->main, 0x627ca0U);
 }
 
 TEST(EntryCode, MainMayBeInALibrary) {
-  const auto entry = read({kBegin, kNothing, kTable, kCall});
+  const auto entry = read_code({kBegin, kNothing, kMovFromGot, kCall});
   ASSERT_TRUE(entry);
   EXPECT_FALSE(entry->main);
 }
 
 TEST(EntryCode, OtherCodeSaysNothing) {
-  EXPECT_FALSE(read({}));
-  EXPECT_FALSE(read({kNothing, kLea, kCall}));
-  EXPECT_FALSE(read({kBegin, kNothing, kLea}));
-  EXPECT_FALSE(read({kBegin, kNothing, kLea, {0xc3}}));
-  EXPECT_FALSE(read({kBegin, kNothing, {0x48, 0x8d, 0x3d, 0x75}}));
-  EXPECT_FALSE(read({kBegin, kLea, kCall}));
+  EXPECT_FALSE(read_code({}));
+  EXPECT_FALSE(read_code({kNothing, kLea, kCall}));
+  EXPECT_FALSE(read_code({kBegin, kNothing, kLea}));
+  EXPECT_FALSE(read_code({kBegin, kNothing, kLea, {0xc3}}));
+  EXPECT_FALSE(read_code({kBegin, kNothing, {0x48, 0x8d, 0x3d, 0x75}}));
+  EXPECT_FALSE(read_code({kBegin, kLea, kCall}));
 }
 
 TEST(EntryCode, NamesMainAndStartOfAStrippedProgram) {

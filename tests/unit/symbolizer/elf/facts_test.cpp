@@ -11,6 +11,7 @@
 #include <fstream>
 #include <vector>
 
+#include "support/text.h"
 #include "symbolizer/elf/elf_facts.h"
 #include "symbolizer/elf/vdso_image.h"
 #include "tests/support/system_files.h"
@@ -19,22 +20,12 @@
 namespace uscope::symbolizer {
 namespace {
 
-std::string output_of(const std::string& command) {
+std::string tool_output(const std::string& command) {
   std::string text;
   FILE* pipe = popen(command.c_str(), "r");
   std::array<char, 4096> room{};
   for (std::size_t got; pipe && (got = fread(room.data(), 1, room.size(), pipe)) > 0;) text.append(room.data(), got);
   if (pipe) pclose(pipe);
-  return text;
-}
-
-std::string hex(const std::string& bytes) {
-  std::string text;
-  for (const unsigned char byte : bytes) {
-    char two[3];
-    std::snprintf(two, sizeof(two), "%02x", byte);
-    text += two;
-  }
   return text;
 }
 
@@ -52,8 +43,8 @@ std::string error_of(const void* bytes, std::size_t size) {
 
 TEST(Facts, LibcAsReadelfSeesIt) {
   const ElfFacts facts = facts_of(kLibc);
-  const std::string readelf = output_of(std::string("readelf -W -n -l -h ") + kLibc);
-  EXPECT_NE(readelf.find("Build ID: " + hex(facts.build_id)), std::string::npos);
+  const std::string readelf = tool_output(std::string("readelf -W -n -l -h ") + kLibc);
+  EXPECT_NE(readelf.find("Build ID: " + hex_of(facts.build_id)), std::string::npos);
   ASSERT_EQ(facts.exec_segments.size(), 1u);
   char line[128];
   std::snprintf(line, sizeof(line), "LOAD           0x%06lx 0x%016lx 0x%016lx 0x%06lx", facts.exec_segments[0].offset,

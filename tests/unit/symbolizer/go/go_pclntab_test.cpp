@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t kLimit = 0x401140;
 constexpr std::uint32_t kMagics[] = {kGo12Magic, kGo116Magic, kGo118Magic, kGo120Magic};
 
-std::vector<MadeFunction> functions() {
+std::vector<MadeFunction> go_functions() {
   return {{0x401000, "main.(*T).Method", {{10, 0}, {0x50, 72}, {6, 0}}, 0},
           {0x401080, "runtime.goexit", {{9, 0}}, kGoTopFrame},
           {0x4010a0, "_rt0_amd64_linux", {}, 0},
@@ -29,7 +29,7 @@ std::vector<GoStretch> stretches_of(const GoPclntab& table, std::size_t number) 
 TEST(GoPclntab, EveryLayoutGivesTheSame) {
   for (const std::uint32_t magic : kMagics) {
     SCOPED_TRACE(magic);
-    const auto table = GoPclntab::parse(TableMaker(magic, kText).make(functions(), kLimit), kExec, 0);
+    const auto table = GoPclntab::parse(TableMaker(magic, kText).make(go_functions(), kLimit), kExec, 0);
     ASSERT_TRUE(table);
     ASSERT_EQ(table->functions().size(), 4U);
     const GoFunction& method = table->functions()[0];
@@ -54,7 +54,7 @@ TEST(GoPclntab, EveryLayoutGivesTheSame) {
 }
 
 TEST(GoPclntab, NamesCodeAndTheByteBeforeAFunctionButNoOtherPadding) {
-  const auto table = GoPclntab::parse(TableMaker(kGo120Magic, kText).make(functions(), kLimit), kExec, 0);
+  const auto table = GoPclntab::parse(TableMaker(kGo120Magic, kText).make(go_functions(), kLimit), kExec, 0);
   ASSERT_TRUE(table);
   EXPECT_EQ(table->containing(0x401000)->name, "main.(*T).Method");
   EXPECT_EQ(table->containing(0x40105f)->name, "main.(*T).Method");
@@ -67,7 +67,7 @@ TEST(GoPclntab, NamesCodeAndTheByteBeforeAFunctionButNoOtherPadding) {
 }
 
 TEST(GoPclntab, TextStartByTheEntryPointWhereTheHeaderDoesNotSayIt) {
-  auto bytes = TableMaker(kGo120Magic, kText).make(functions(), kLimit);
+  auto bytes = TableMaker(kGo120Magic, kText).make(go_functions(), kLimit);
   std::memset(bytes.data() + 24, 0, 8);
   const auto table = GoPclntab::parse(bytes, kExec, 0x4010a0);
   ASSERT_TRUE(table);
@@ -76,16 +76,16 @@ TEST(GoPclntab, TextStartByTheEntryPointWhereTheHeaderDoesNotSayIt) {
 }
 
 TEST(GoPclntab, RefusesFunctionsOutsideTheCodeAndOutOfOrder) {
-  auto outside = functions();
+  auto outside = go_functions();
   outside[0].start = 0x300000;
   EXPECT_FALSE(GoPclntab::parse(TableMaker(kGo116Magic, kText).make(outside, kLimit), kExec, 0));
-  auto disordered = functions();
+  auto disordered = go_functions();
   std::swap(disordered[0], disordered[1]);
   EXPECT_FALSE(GoPclntab::parse(TableMaker(kGo116Magic, kText).make(disordered, kLimit), kExec, 0));
 }
 
 TEST(GoPclntab, StepsThatLeaveTheFunctionAreRefused) {
-  auto made = functions();
+  auto made = go_functions();
   made[0].steps = {{0x81, 0}};
   const auto table = GoPclntab::parse(TableMaker(kGo118Magic, kText).make(made, kLimit), kExec, 0);
   ASSERT_TRUE(table);
@@ -98,7 +98,7 @@ TEST(GoPclntab, StepsThatLeaveTheFunctionAreRefused) {
 }
 
 // All that can be asked of a table, which may be any bytes.
-void use(const std::vector<std::uint8_t>& bytes) {
+void use_table(const std::vector<std::uint8_t>& bytes) {
   const auto table = GoPclntab::parse(bytes, kExec, 0x4010a0);
   if (!table) return;
   std::vector<GoStretch> found;
@@ -117,11 +117,11 @@ void use(const std::vector<std::uint8_t>& bytes) {
 
 TEST(GoPclntab, TruncatedAtEachByteItIsRefusedOrSound) {
   for (const std::uint32_t magic : kMagics) {
-    const auto whole = TableMaker(magic, kText).make(functions(), kLimit);
+    const auto whole = TableMaker(magic, kText).make(go_functions(), kLimit);
     // The last record of Go 1.2's layout ends with fields that are not read.
     for (std::size_t size = 0; size < whole.size(); size++) {
       const std::vector<std::uint8_t> part(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
-      use(part);
+      use_table(part);
       if (size + 40 < whole.size()) {
         EXPECT_FALSE(GoPclntab::parse(part, kExec, 0)) << size;
       }
@@ -132,12 +132,12 @@ TEST(GoPclntab, TruncatedAtEachByteItIsRefusedOrSound) {
 TEST(GoPclntab, RandomDamageIsSurvived) {
   std::mt19937 random(1);
   for (const std::uint32_t magic : kMagics) {
-    const auto whole = TableMaker(magic, kText).make(functions(), kLimit);
+    const auto whole = TableMaker(magic, kText).make(go_functions(), kLimit);
     for (int round = 0; round < 20000; round++) {
       auto damaged = whole;
       for (int i = 0; i < 1 + round % 4; i++)
         damaged[8 + random() % (damaged.size() - 8)] = static_cast<std::uint8_t>(round % 3 == 0 ? 0xff : random());
-      use(damaged);
+      use_table(damaged);
     }
   }
 }

@@ -28,10 +28,10 @@ using Rows = std::vector<GoRow>;
 constexpr auto kKept = GoFramePointer::kKept;
 constexpr auto kSaved = GoFramePointer::kSaved;
 
-GoRow stack(std::uint64_t at, std::int64_t offset, GoFramePointer rbp = kKept) {
+GoRow stack_at(std::uint64_t at, std::int64_t offset, GoFramePointer rbp = kKept) {
   return {kText + at, GoRule::kStack, rbp, 0, offset};
 }
-GoRow root(std::uint64_t at) {
+GoRow root_at(std::uint64_t at) {
   return {kText + at, GoRule::kRoot, kKept, 0, 0};
 }
 
@@ -40,7 +40,7 @@ TEST(GoUnwind, FramePointerIsSavedBehindTheStore) {
   const Octets code = {0x48, 0x83, 0xec, 0x48, 0x48, 0x89, 0x6c, 0x24, 0x40, 0x48,
                        0x8d, 0x6c, 0x24, 0x40, 0x90, 0x48, 0x83, 0xc4, 0x48, 0xc3};
   const auto found = rows_of("main.f", code, {{4, 0}, {15, 72}, {1, 0}});
-  EXPECT_EQ(found.rows, (Rows{stack(0, 8), stack(4, 80), stack(9, 80, kSaved), stack(19, 8)}));
+  EXPECT_EQ(found.rows, (Rows{stack_at(0, 8), stack_at(4, 80), stack_at(9, 80, kSaved), stack_at(19, 8)}));
   EXPECT_EQ(found.end, kText + 20);
 }
 
@@ -48,14 +48,14 @@ TEST(GoUnwind, FramePointerIsSavedByPush) {
   // push %rbp; mov %rsp,%rbp; sub $0x10,%rsp; nop; add $0x10,%rsp; pop %rbp; ret
   const Octets code = {0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x10, 0x90, 0x48, 0x83, 0xc4, 0x10, 0x5d, 0xc3};
   const auto found = rows_of("main.f", code, {{1, 0}, {7, 8}, {5, 24}, {1, 8}, {1, 0}}, 0, kGo120Magic);
-  EXPECT_EQ(found.rows,
-            (Rows{stack(0, 8), stack(1, 16, kSaved), stack(8, 32, kSaved), stack(13, 16, kSaved), stack(14, 8)}));
+  EXPECT_EQ(found.rows, (Rows{stack_at(0, 8), stack_at(1, 16, kSaved), stack_at(8, 32, kSaved),
+                              stack_at(13, 16, kSaved), stack_at(14, 8)}));
 }
 
 TEST(GoUnwind, FramesOpenedOtherwiseMakeTheFramePointerUnknown) {
   const Octets code = {0x53, 0x90, 0x5b, 0xc3};  // push %rbx; nop; pop %rbx; ret
   const auto found = rows_of("main.asm", code, {{1, 0}, {2, 8}, {1, 0}});
-  EXPECT_EQ(found.rows, (Rows{stack(0, 8), stack(1, 16, GoFramePointer::kUnknown), stack(3, 8)}));
+  EXPECT_EQ(found.rows, (Rows{stack_at(0, 8), stack_at(1, 16, GoFramePointer::kUnknown), stack_at(3, 8)}));
   const CfiState state = go_cfi_state(found.rows[1]);
   EXPECT_EQ(state.registers[USC_REG_RBP].where, Where::kUndefined);
   EXPECT_EQ(state.cfa_offset, 16);
@@ -66,32 +66,32 @@ TEST(GoUnwind, OutermostFunctionsByFlagOrName) {
        {std::tuple("any.thing", kGoTopFrame, kGo116Magic), std::tuple("runtime.goexit", std::uint8_t{0}, kGo12Magic),
         std::tuple("runtime.mstart", std::uint8_t{0}, kGo12Magic),
         std::tuple("runtime.rt0_go", std::uint8_t{0}, kGo12Magic)})
-    EXPECT_EQ(rows_of(name, {0x90, 0xc3}, {{2, 0}}, flags, magic).rows, (Rows{root(0)})) << name;
+    EXPECT_EQ(rows_of(name, {0x90, 0xc3}, {{2, 0}}, flags, magic).rows, (Rows{root_at(0)})) << name;
   // Its caller is the signal frame, whatever Go's own walk does there.
-  EXPECT_EQ(rows_of("runtime.sigtramp", {0x90, 0xc3}, {{2, 0}}, kGoTopFrame).rows, (Rows{stack(0, 8)}));
+  EXPECT_EQ(rows_of("runtime.sigtramp", {0x90, 0xc3}, {{2, 0}}, kGoTopFrame).rows, (Rows{stack_at(0, 8)}));
 }
 
 TEST(GoUnwind, SystemstackIsAnEndBehindTheSwitch) {
   // mov %rbx,%rsp; mov %rdi,%rdx; call *%rdi; mov 0x38(%rax),%rsp; ret
   const Octets code = {0x48, 0x89, 0xdc, 0x48, 0x89, 0xfa, 0xff, 0xd7, 0x48, 0x8b, 0x60, 0x38, 0xc3};
-  const Rows expected{stack(0, 8), root(3)};
+  const Rows expected{stack_at(0, 8), root_at(3)};
   EXPECT_EQ(rows_of("runtime.systemstack", code, {{13, 0}}, kGoWritesSp).rows, expected);
   EXPECT_EQ(rows_of("runtime.systemstack", code, {{13, 0}}, 0, kGo12Magic).rows, expected);
-  EXPECT_EQ(rows_of("some.other", code, {{13, 0}}).rows, (Rows{stack(0, 8)}));
-  EXPECT_EQ(rows_of("runtime.cgocallback", code, {{13, 0}}, kGoWritesSp).rows, (Rows{stack(0, 8)}));
+  EXPECT_EQ(rows_of("some.other", code, {{13, 0}}).rows, (Rows{stack_at(0, 8)}));
+  EXPECT_EQ(rows_of("runtime.cgocallback", code, {{13, 0}}, kGoWritesSp).rows, (Rows{stack_at(0, 8)}));
 }
 
 TEST(GoUnwind, BehindMcallTheGoroutineMayRunElsewhere) {
   // mcall of Go 1.23, shortened: push %rbp; mov %rsp,%rbp; mov %rsp,%rbx; mov 0x38(%r14),%rsp; call *%r12; ret
   const Octets code = {0x55, 0x48, 0x89, 0xe5, 0x48, 0x89, 0xe3, 0x49, 0x8b, 0x66, 0x38, 0x41, 0xff, 0xd4, 0xc3};
   EXPECT_EQ(rows_of("runtime.mcall", code, {{1, 0}, {14, 8}}, kGoWritesSp, kGo120Magic).rows,
-            (Rows{stack(0, 8), stack(1, 16, kSaved), root(11)}));
+            (Rows{stack_at(0, 8), stack_at(1, 16, kSaved), root_at(11)}));
   // systemstack's caller waits for it: by rbp.
   EXPECT_EQ(rows_of("runtime.systemstack", code, {{1, 0}, {14, 8}}, kGoWritesSp, kGo120Magic).rows,
-            (Rows{stack(0, 8), stack(1, 16, kSaved), {kText + 11, GoRule::kRegister, kSaved, USC_REG_RBP, 16}}));
+            (Rows{stack_at(0, 8), stack_at(1, 16, kSaved), {kText + 11, GoRule::kRegister, kSaved, USC_REG_RBP, 16}}));
   // A register that the stack pointer never comes back from is no place to find it.
   const Octets no_return = {0x49, 0x89, 0xe4, 0x48, 0x8b, 0x62, 0x38, 0xff, 0xd0, 0xc3};
-  EXPECT_EQ(rows_of("some.thing", no_return, {{10, 0}}, kGoWritesSp).rows, (Rows{stack(0, 8), root(7)}));
+  EXPECT_EQ(rows_of("some.thing", no_return, {{10, 0}}, kGoWritesSp).rows, (Rows{stack_at(0, 8), root_at(7)}));
 }
 
 TEST(GoUnwind, CallsIntoTheVdsoGoOnByASavedRegister) {
@@ -102,12 +102,12 @@ TEST(GoUnwind, CallsIntoTheVdsoGoOnByASavedRegister) {
                        0x89, 0xe4, 0x48, 0x8b, 0x6c, 0x24, 0x10, 0x48, 0x83, 0xc4, 0x18, 0xc3, 0x0f, 0x05};
   const auto by_rbp = [](std::uint64_t at) { return GoRow{kText + at, GoRule::kRegister, kSaved, USC_REG_RBP, 16}; };
   EXPECT_EQ(rows_of("runtime.nanotime1", code, {{4, 0}, {35, 24}, {1, 0}, {2, 24}}, kGoWritesSp).rows,
-            (Rows{stack(0, 8), stack(4, 32), stack(9, 32, kSaved), by_rbp(21), stack(35, 32, kSaved), stack(39, 8),
-                  by_rbp(40)}));
+            (Rows{stack_at(0, 8), stack_at(4, 32), stack_at(9, 32, kSaved), by_rbp(21), stack_at(35, 32, kSaved),
+                  stack_at(39, 8), by_rbp(40)}));
   // The same without a frame: by r12.
   const Octets frameless = {0x49, 0x89, 0xe4, 0x48, 0x8b, 0x62, 0x38, 0xff, 0xd0, 0x4c, 0x89, 0xe4, 0xc3};
   EXPECT_EQ(rows_of("runtime.walltime", frameless, {{13, 0}}, 0, kGo12Magic).rows,
-            (Rows{stack(0, 8), {kText + 3, GoRule::kRegister, kKept, 12, 8}}));
+            (Rows{stack_at(0, 8), {kText + 3, GoRule::kRegister, kKept, 12, 8}}));
 }
 
 TEST(GoUnwind, AsmcgocallGoesOnWhereItStaysOnItsStack) {
@@ -116,14 +116,15 @@ TEST(GoUnwind, AsmcgocallGoesOnWhereItStaysOnItsStack) {
   const Octets code = {0x48, 0x8b, 0x66, 0x38, 0xff, 0xd0, 0xc3, 0x48, 0x83, 0xec, 0x40, 0x48, 0x89, 0x54,
                        0x24, 0x28, 0xff, 0xd0, 0x48, 0x8b, 0x74, 0x24, 0x28, 0x48, 0x89, 0xf4, 0xc3};
   const auto found = rows_of("runtime.asmcgocall", code, {{27, 0}}, kGoWritesSp);
-  EXPECT_EQ(found.rows, (Rows{stack(0, 8), root(4), {kText + 16, GoRule::kSaved, kKept, 0, 40}, stack(26, 8)}));
+  EXPECT_EQ(found.rows,
+            (Rows{stack_at(0, 8), root_at(4), {kText + 16, GoRule::kSaved, kKept, 0, 40}, stack_at(26, 8)}));
   const CfiState state = go_cfi_state(found.rows[2]);
   EXPECT_EQ(state.cfa, CfiState::Cfa::kExpression);
 }
 
 TEST(GoUnwind, InjectedFunctionsReturnToAnInterruptedInstruction) {
   for (const char* name : {"runtime.asyncPreempt", "runtime.sigpanic"}) {
-    GoRow expected = stack(0, 8);
+    GoRow expected = stack_at(0, 8);
     expected.exact_ra = true;
     EXPECT_EQ(rows_of(name, {0x90, 0xc3}, {{2, 0}}).rows, (Rows{expected})) << name;
   }
@@ -132,7 +133,7 @@ TEST(GoUnwind, InjectedFunctionsReturnToAnInterruptedInstruction) {
 TEST(GoUnwind, VforkHasItsReturnAddressInARegister) {
   const Octets code = {0x41, 0x5c, 0x0f, 0x05, 0x41, 0x54, 0xc3};  // pop %r12; syscall; push %r12; ret
   EXPECT_EQ(rows_of("syscall.rawVforkSyscall", code, {{2, 0}, {4, -8}, {1, 0}}).rows,
-            (Rows{stack(0, 8), {kText + 2, GoRule::kReturnInRegister, kKept, 12, 0}, stack(6, 8)}));
+            (Rows{stack_at(0, 8), {kText + 2, GoRule::kReturnInRegister, kKept, 12, 0}, stack_at(6, 8)}));
 }
 
 TEST(GoUnwind, SignalTrampolines) {

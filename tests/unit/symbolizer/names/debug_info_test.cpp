@@ -86,8 +86,8 @@ std::string plain_name(std::string name) {
 }
 
 // The chain of each address that objdump shows as an instruction, by addr2line or a tool with its options.
-std::vector<std::pair<std::uint64_t, Chain>> oracle(const std::string& path, const TemporaryFolder& folder,
-                                                    const std::string& tool) {
+std::vector<std::pair<std::uint64_t, Chain>> chains_by_tool(const std::string& path, const TemporaryFolder& folder,
+                                                            const std::string& tool) {
   std::string addresses;
   for (const std::string& line : lines_of("objdump -d --no-show-raw-insn -j .text '" + path + "'")) {
     const std::size_t colon = line.find(":\t");
@@ -149,7 +149,7 @@ class Inlines : public testing::Test {
     ASSERT_TRUE(symbols);
     const std::vector<ListedSymbol> listed = listed_symbols(path, "--syms");
     std::size_t compared = 0;
-    for (const auto& [address, chain] : oracle(path, folder_, tool)) {
+    for (const auto& [address, chain] : chains_by_tool(path, folder_, tool)) {
       // Start-up code of the C library has no DWARF here; padding between functions belongs to none, whatever the
       // symbol before it, which addr2line shows.
       const bool inside = std::any_of(listed.begin(), listed.end(), [&, at = address](const ListedSymbol& symbol) {

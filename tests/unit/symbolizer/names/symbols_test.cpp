@@ -384,7 +384,7 @@ TEST(Symbols, RefuseWhatIsNoProgram) {
 constexpr std::size_t kLongestName = 5 * 16384;
 
 // Looks up many addresses of a damaged file. It must end, without a crash; names must be there and bounded.
-void use(const std::string& path) {
+void use_symbols(const std::string& path) {
   const UniqueFd fd(open(path.c_str(), O_RDONLY));
   const auto symbols = ModuleSymbols::open(fd.get(), path);
   if (!symbols) return;
@@ -425,7 +425,7 @@ class HostileElf : public testing::Test {
   void flip(std::mt19937_64& random, std::uint64_t offset, std::uint64_t size, int bytes) {
     std::string damaged = bytes_;
     for (int i = 0; i < bytes; i++) damaged[offset + random() % size] = static_cast<char>(random());
-    use(folder_.write("damaged", damaged));
+    use_symbols(folder_.write("damaged", damaged));
   }
 
   TemporaryFolder folder_;
@@ -436,7 +436,7 @@ class HostileElf : public testing::Test {
 TEST_F(HostileElf, Truncated) {
   std::mt19937_64 random(3);
   for (std::size_t length = 0; length < bytes_.size(); length += 1 + random() % (bytes_.size() / 60))
-    use(folder_.write("damaged", bytes_.substr(0, length)));
+    use_symbols(folder_.write("damaged", bytes_.substr(0, length)));
 }
 
 TEST_F(HostileElf, RandomBytesAnywhere) {

@@ -153,7 +153,7 @@ struct Tally {
 
 // Equal: the same frames, and an end at the root in both. Where no CFI covers a frame, up to that one; rows know it as
 // the root (an entry point) or as a hole.
-bool compare(const OurWalk& ours, const OracleWalk& truth, Tally& tally) {
+bool compare_walks(const OurWalk& ours, const OracleWalk& truth, Tally& tally) {
   tally.walks++;
   tally.frames += truth.frames.size();
   tally.deepest = std::max(tally.deepest, truth.frames.size());
@@ -297,7 +297,7 @@ Traced trace_and_compare(const std::function<void()>& body, bool only_marked, st
     if (!walkers.usable()) return;
     const OurWalk ours = walkers.by_rows(stop.sample);
     const OracleWalk truth = walkers.by_oracle(stop.sample);
-    if (!compare(ours, truth, out.tally) && shown++ < 5)
+    if (!compare_walks(ours, truth, out.tally) && shown++ < 5)
       ADD_FAILURE() << "call " << stop.call << describe(ours, truth, stop.maps);
     if (marked) out.walks.push_back(ours);
   });

@@ -40,7 +40,7 @@ class Cache : public testing::Test {
   const std::string folder_ = top_ + "/cache";
 };
 
-void expect_equal(const UnwindTable& a, const UnwindTable& b) {
+void expect_same_table(const UnwindTable& a, const UnwindTable& b) {
   ASSERT_EQ(a.rows.size(), b.rows.size());
   ASSERT_EQ(a.rules.size(), b.rules.size());
   EXPECT_EQ(std::memcmp(a.rows.data(), b.rows.data(), a.rows.size() * sizeof(usc_row)), 0);
@@ -58,14 +58,14 @@ TEST_F(Cache, GivesBackWhatWasBuilt) {
   ASSERT_TRUE(built);
   RowCache first(folder_);
   EXPECT_EQ(first.trouble(), "");
-  expect_equal(get(first, kLibc), *built);
+  expect_same_table(get(first, kLibc), *built);
   EXPECT_EQ(first.stats().built, 1u);
   EXPECT_EQ(first.stats().hits, 0u);
   RowCache second(folder_);
-  expect_equal(get(second, kLibc), *built);
+  expect_same_table(get(second, kLibc), *built);
   EXPECT_EQ(second.stats().built, 0u);
   EXPECT_EQ(second.stats().hits, 1u);
-  expect_equal(get(second, kLoader), get(second, kLoader));
+  expect_same_table(get(second, kLoader), get(second, kLoader));
   EXPECT_EQ(second.stats().hits, 2u);
   EXPECT_EQ(entries().size(), 2u);
 }
@@ -87,7 +87,7 @@ TEST_F(Cache, SharesRowsAmongFilesOfOneOwner) {
   EXPECT_EQ(copy("second", 0, 0700), first);
   const auto users = copy("users", 1234, 0755);
   EXPECT_NE(users, first);
-  expect_equal(*users, *first);
+  expect_same_table(*users, *first);
   EXPECT_EQ(copy("users-other", 1234, 0755), users);
   const auto shared = copy("shared", 0, 0775);
   EXPECT_NE(shared, first);
@@ -125,17 +125,17 @@ TEST_F(Cache, DamagedEntriesAreBuiltAnew) {
       file.seekp(static_cast<std::streamoff>(at));
       file.put(byte);
     }
-    expect_equal(get(cache, kLoader), truth);
+    expect_same_table(get(cache, kLoader), truth);
     EXPECT_EQ(cache.stats().damaged, ++damaged) << "byte " << at;
   }
   EXPECT_EQ(damaged, 200u);
   for (const std::size_t cut : {std::size_t{0}, std::size_t{10}, size / 2, size - 1}) {
     std::filesystem::resize_file(path, cut);
-    expect_equal(get(cache, kLoader), truth);
+    expect_same_table(get(cache, kLoader), truth);
     EXPECT_EQ(cache.stats().damaged, ++damaged) << "cut to " << cut;
   }
   std::filesystem::resize_file(path, size + 8);
-  expect_equal(get(cache, kLoader), truth);
+  expect_same_table(get(cache, kLoader), truth);
   EXPECT_EQ(cache.stats().damaged, ++damaged);
 }
 
@@ -241,7 +241,7 @@ TEST_F(Cache, RowsOfAFileThatChangesMeanwhileAreNotKept) {
   EXPECT_EQ(entries().size(), 0U);
   const auto built = build_rows(before.get(), kLoader);
   ASSERT_TRUE(built);
-  expect_equal(get(cache, kLoader), *built);
+  expect_same_table(get(cache, kLoader), *built);
 }
 
 TEST_F(Cache, WhatIsNotElfIsAnError) {

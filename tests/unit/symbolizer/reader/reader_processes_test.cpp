@@ -81,7 +81,7 @@ bool reads(ElfReader& reader, const char* path = kLibm) {
   return answer.facts && !answer.facts->exec_segments.empty();
 }
 
-void expect_equal(const ElfFacts& a, const ElfFacts& b) {
+void expect_same_facts(const ElfFacts& a, const ElfFacts& b) {
   EXPECT_EQ(encode(a), encode(b));
   EXPECT_EQ(a.file_size, b.file_size);
 }
@@ -93,7 +93,7 @@ TEST(ReaderProcesses, GiveTheSameAnswersAsThisProcess) {
     const UniqueFd fd = open_to_read(path);
     const FactsAnswer theirs = readers->facts(fd.get(), path);
     ASSERT_TRUE(theirs.facts) << theirs.facts.error().what;
-    expect_equal(*theirs.facts, *direct_reader().facts(fd.get(), path).facts);
+    expect_same_facts(*theirs.facts, *direct_reader().facts(fd.get(), path).facts);
     const auto reading = readers->open(fd.get(), path);
     const auto digest = reading->digest();
     ASSERT_TRUE(digest) << digest.error().what;
@@ -301,7 +301,7 @@ TEST(ReaderWire, FactsComeBackAsTheyWere) {
   ASSERT_TRUE(facts);
   const auto back = decode(encode(*facts), facts->file_size);
   ASSERT_TRUE(back);
-  expect_equal(*back, *facts);
+  expect_same_facts(*back, *facts);
   EXPECT_FALSE(back->build_id.empty());
   EXPECT_EQ(back->needed, facts->needed);
 }

@@ -325,7 +325,7 @@ std::vector<std::string> ready_paths(FileTable& files, RowBuildQueue& maker) {
   return paths;
 }
 
-bool has(const std::vector<std::string>& paths, const std::string& name) {
+bool has_path(const std::vector<std::string>& paths, const std::string& name) {
   return std::any_of(paths.begin(), paths.end(), [&](const auto& path) { return path.find(name) != path.npos; });
 }
 
@@ -336,8 +336,8 @@ TEST_F(FileTableTest, PreloadsACommandWithItsLibraries) {
   files.preload("/proc/self/exe");
   EXPECT_FALSE(maker.is_busy());
   const std::vector<std::string> paths = ready_paths(files, maker);
-  EXPECT_TRUE(has(paths, "/libc.so"));
-  EXPECT_TRUE(has(paths, "/libstdc++.so"));
+  EXPECT_TRUE(has_path(paths, "/libc.so"));
+  EXPECT_TRUE(has_path(paths, "/libstdc++.so"));
   EXPECT_EQ(backend_.published.size(), paths.size());
 }
 
@@ -346,9 +346,9 @@ TEST_F(FileTableTest, WhatAnExecutableAsksForIsLookedUpWhenItIsMet) {
   const OwnMapping own = own_mapping(std::filesystem::read_symlink("/proc/self/exe").filename());
   ASSERT_TRUE(announce(files_, 2, own));
   const std::vector<std::string> paths = ready_paths(files_, maker_);
-  EXPECT_TRUE(has(paths, own.path));
-  EXPECT_TRUE(has(paths, "/libc.so"));
-  EXPECT_TRUE(has(paths, "/libstdc++.so"));
+  EXPECT_TRUE(has_path(paths, own.path));
+  EXPECT_TRUE(has_path(paths, "/libc.so"));
+  EXPECT_TRUE(has_path(paths, "/libstdc++.so"));
 }
 
 TEST_F(FileTableTest, AFileIsNotMetBeforeItsRowsAreThere) {

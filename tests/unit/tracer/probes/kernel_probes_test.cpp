@@ -19,7 +19,7 @@ ProbeArgument argument_of(ProbeArgument::From from, std::string type, std::uint8
   return argument;
 }
 
-ProbePlan plan_of(std::uint8_t source, std::initializer_list<ProbeArgument> arguments) {
+ProbePlan plan_with(std::uint8_t source, std::initializer_list<ProbeArgument> arguments) {
   Probe probe;
   probe.source = source;
   probe.kind = 7;
@@ -31,13 +31,13 @@ ProbePlan plan_of(std::uint8_t source, std::initializer_list<ProbeArgument> argu
 }
 
 usc_probe_argument made_of(std::uint8_t source, const ProbeArgument& argument) {
-  const auto probes = kernel_probes(plan_of(source, {argument}));
+  const auto probes = kernel_probes(plan_with(source, {argument}));
   EXPECT_TRUE(probes) << probes.error().what;
   return probes ? (*probes)[0].argument[0] : usc_probe_argument{};
 }
 
 TEST(KernelProbes, AreThoseOfThePlanInItsOrder) {
-  ProbePlan plan = plan_of(USC_SOURCE_UFUNCTION, {});
+  ProbePlan plan = plan_with(USC_SOURCE_UFUNCTION, {});
   plan.probes.push_back(plan.probes[0]);
   plan.probes[1].kind = 8;
   plan.probes[1].source = USC_SOURCE_USDT;
@@ -87,12 +87,12 @@ TEST(KernelProbes, TextsOfTracepointsAreWhereTheirTypesSay) {
 
 TEST(KernelProbes, ErrorsNameTheProbeAndItsArgument) {
   const auto refused =
-      kernel_probes(plan_of(USC_SOURCE_TRACEPOINT, {argument_of(ProbeArgument::From::kRecord, "int"),
-                                                    argument_of(ProbeArgument::From::kRegister, "int")}));
+      kernel_probes(plan_with(USC_SOURCE_TRACEPOINT, {argument_of(ProbeArgument::From::kRecord, "int"),
+                                                      argument_of(ProbeArgument::From::kRegister, "int")}));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().what, "system:event cannot be probed: argument name is in no place that its source has");
   EXPECT_FALSE(refused.error().remedy.empty());
-  ProbePlan plan = plan_of(USC_SOURCE_USDT, {});
+  ProbePlan plan = plan_with(USC_SOURCE_USDT, {});
   plan.probes[0].arguments.resize(USC_PROBE_ARGUMENTS + 1);
   EXPECT_FALSE(kernel_probes(plan));
   plan.probes[0].arguments.clear();
@@ -102,7 +102,7 @@ TEST(KernelProbes, ErrorsNameTheProbeAndItsArgument) {
 }
 
 TEST(KernelProbes, ThereIsRoomForSoManyOnly) {
-  ProbePlan plan = plan_of(USC_SOURCE_UFUNCTION, {});
+  ProbePlan plan = plan_with(USC_SOURCE_UFUNCTION, {});
   plan.probes.resize(USC_PROBES_MOST, plan.probes[0]);
   EXPECT_TRUE(kernel_probes(plan));
   plan.probes.push_back(plan.probes[0]);

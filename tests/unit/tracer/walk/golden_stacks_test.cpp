@@ -25,7 +25,7 @@ std::vector<std::filesystem::path> stack_files() {
   return paths;
 }
 
-std::string text_of(const std::filesystem::path& path) {
+std::string file_text(const std::filesystem::path& path) {
   std::stringstream text;
   text << std::ifstream(path).rdbuf();
   return text.str();
@@ -46,7 +46,7 @@ std::string frames_text(const GoldenStack& stack, const std::vector<std::uint64_
 class GoldenStacks : public testing::Test {
  protected:
   static GoldenStack read(const std::filesystem::path& path) {
-    auto stack = from_text(text_of(path));
+    auto stack = from_text(file_text(path));
     EXPECT_TRUE(stack) << path << ": " << (stack ? "" : stack.error().what);
     return stack ? *stack : GoldenStack{};
   }
@@ -74,7 +74,7 @@ TEST_F(GoldenStacks, AreWalkedAsLibdwflDid) {
 TEST_F(GoldenStacks, AreReadAsTheyWereWrittenAndTheirTablesAreSound) {
   for (const auto& path : stack_files()) {
     const GoldenStack stack = read(path);
-    EXPECT_EQ(to_text(stack), text_of(path)) << path;
+    EXPECT_EQ(to_text(stack), file_text(path)) << path;
     for (const GoldenFile& file : stack.files) {
       for (const GoldenRows* rows : {&file.stack, &file.all}) {
         if (rows->rows.empty()) continue;

@@ -13,7 +13,7 @@ namespace {
 using trace::FileId;
 using trace::StackId;
 
-usc_sample sample_of(std::uint32_t stack, std::uint32_t verify = 0) {
+usc_sample queued_sample(std::uint32_t stack, std::uint32_t verify = 0) {
   usc_sample sample{};
   sample.head.size = sizeof(sample);
   sample.stack = stack;
@@ -35,11 +35,11 @@ TEST(SampleQueue, ASampleIsDueInTheRoundAfterItsOwn) {
   SampleQueue queue;
   EXPECT_TRUE(queue.empty());
   queue.begin_round();
-  queue.add(sample_of(1), 100);
+  queue.add(queued_sample(1), 100);
   EXPECT_FALSE(queue.has_due());
   EXPECT_FALSE(queue.empty());
   queue.begin_round();
-  queue.add(sample_of(2), 200);
+  queue.add(queued_sample(2), 200);
   EXPECT_EQ(take_all(queue), std::vector<int>{1});
   queue.begin_round();
   EXPECT_EQ(take_all(queue), std::vector<int>{2});
@@ -48,24 +48,24 @@ TEST(SampleQueue, ASampleIsDueInTheRoundAfterItsOwn) {
 
 TEST(SampleQueue, WhatIsNotTakenInOneRoundComesFirstInTheNext) {
   SampleQueue queue;
-  for (std::uint32_t stack = 1; stack <= 3; stack++) queue.add(sample_of(stack), 100);
+  for (std::uint32_t stack = 1; stack <= 3; stack++) queue.add(queued_sample(stack), 100);
   queue.begin_round();
   EXPECT_EQ(queue.take()->head().stack, 1U);
-  queue.add(sample_of(4), 200);
+  queue.add(queued_sample(4), 200);
   queue.begin_round();
   EXPECT_EQ(take_all(queue), (std::vector<int>{2, 3, 4}));
 }
 
 TEST(SampleQueue, WaitsForTheRowsOfItsFileAndKeepsItsOrder) {
   SampleQueue queue;
-  queue.add(sample_of(1), 100);
-  queue.add(sample_of(1, 1), 100);
+  queue.add(queued_sample(1), 100);
+  queue.add(queued_sample(1, 1), 100);
   queue.begin_round();
   queue.let_wait(*queue.take(), FileId(7));
   EXPECT_EQ(queue.who_waits(StackId(1)), FileId(7));
   queue.let_wait(*queue.take(), *queue.who_waits(StackId(1)));
   EXPECT_EQ(queue.held_since_ns(), 100U);
-  queue.add(sample_of(2), 200);
+  queue.add(queued_sample(2), 200);
   queue.begin_round();
   queue.rows_came(FileId(6));
   EXPECT_EQ(queue.who_waits(StackId(1)), FileId(7));
@@ -80,10 +80,10 @@ TEST(SampleQueue, WaitsForTheRowsOfItsFileAndKeepsItsOrder) {
 // Where one always waits, what is held does not seem older than it is.
 TEST(SampleQueue, KnowsTheOldestThatItHolds) {
   SampleQueue queue;
-  queue.add(sample_of(1), 100);
+  queue.add(queued_sample(1), 100);
   queue.begin_round();
   queue.let_wait(*queue.take(), FileId(7));
-  queue.add(sample_of(2), 200);
+  queue.add(queued_sample(2), 200);
   queue.begin_round();
   auto second = queue.take();
   queue.let_wait(*second, FileId(8));
@@ -99,7 +99,7 @@ TEST(SampleQueue, KnowsTheOldestThatItHolds) {
 TEST(SampleQueue, FilesThatComeOneByOneCostNoMoreThanTheirSamples) {
   constexpr std::uint32_t kMany = 20'000;
   SampleQueue queue;
-  for (std::uint32_t i = 1; i <= 2 * kMany; i++) queue.add(sample_of(i), 100);
+  for (std::uint32_t i = 1; i <= 2 * kMany; i++) queue.add(queued_sample(i), 100);
   queue.begin_round();
   for (std::uint32_t i = 1; i <= kMany; i++) queue.let_wait(*queue.take(), FileId(i));
   EXPECT_LT(test::processor_seconds_of([&] {
@@ -112,7 +112,7 @@ TEST(SampleQueue, FilesThatComeOneByOneCostNoMoreThanTheirSamples) {
 TEST(SampleQueue, NoneMayWaitBeyondTheBound) {
   SampleQueue queue(2 * sizeof(Page));
   for (std::uint32_t stack = 1; stack <= 2 * USC_SAMPLE_PAGES + 3; stack++) {
-    usc_sample sample = sample_of(stack);
+    usc_sample sample = queued_sample(stack);
     sample.pages = 1;
     sample.base = std::uint64_t{stack} * Page::kBytes + 8;  // a cut page: not one of the mirror's
     sample.head.size += Page::kBytes;
