@@ -35,7 +35,7 @@ git ls-files '*.cpp' '*.h' '*.c' | grep -v '^bench/.*fixture' | xargs clang-form
 
 # Unit tests run once: when everything runs, in the sanitizers' build.
 stage "release build"
-cmake --preset release -DUSCOPE_TESTS=ON -DUSCOPE_UNITY=ON -DUSCOPE_UNIT_TESTS=$([ "$quick" = 1 ] && echo ON || echo OFF)
+cmake --preset release -DUSCOPE_TESTS=ON -DUSCOPE_UNIT_TESTS=$([ "$quick" = 1 ] && echo ON || echo OFF)
 cmake --build build/release
 
 if [ "$quick" = 1 ]; then

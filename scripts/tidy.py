@@ -5,7 +5,8 @@
 A file that passed is not looked at again as long as nothing that its result depends on has changed: the file and the project's
 headers that it includes, by content; headers of the system, by path, size and time; .clang-tidy; the compile command; clang-tidy itself.
 What has passed is kept in ${XDG_CACHE_HOME:-~/.cache}/uscope-tidy, for all checkouts of a user. The build folder must be built:
-ninja knows there which headers a file includes.
+ninja knows there which headers a file includes. Of files that are compiled together (USCOPE_UNITY) it knows them all together; which of the
+project's own a file includes is then read in the files themselves.
 
 Half of the analyzer's time (clang-analyzer-*), and most of the other checks', goes into headers. So several files are looked at together:
 
@@ -41,6 +42,8 @@ TOGETHER = 6  # files at a time, for the other checks
 ANALYZED = 8  # files at a time, for the analyzer
 MESSAGE = re.compile(r"^(/\S+\.cpp):\d+:\d+: (?:error|warning): ", re.MULTILINE)
 OWN_FILES = rf"({'|'.join(FOLDERS)})/.*\.(h|cpp)$"
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+TOGETHER_SOURCE = re.compile(r"/Unity/unity_\w+\.cxx$")  # CMake's, which includes the files
 
 
 def output_of(*command):
@@ -58,6 +61,21 @@ def included(build):
     return files
 
 
+def own_includes(path, known):
+    """The project's own files that one includes, directly or not, and itself; `known`: path -> those that it includes directly."""
+    seen, left = set(), [path]
+    while left:
+        file = left.pop()
+        if file in seen:
+            continue
+        seen.add(file)
+        if file not in known:
+            places = [(ROOT / name, ROOT / "include" / name, file.parent / name) for name in INCLUDE.findall(file.read_text())]
+            known[file] = [pathlib.Path(os.path.normpath(place)) for candidates in places for place in candidates if place.is_file()]
+        left += known[file]
+    return seen
+
+
 class Keys:
     """What a file's result depends on, as one number for each file."""
 
@@ -65,6 +83,7 @@ class Keys:
         self.build = build
         self.deps = included(build)
         self.seen = {}
+        self.includes = {}
         settings = (ROOT / ".clang-tidy").read_text() + output_of("clang-tidy", "--version") + " ".join(OPTIONS)
         self.common = hashlib.sha256(settings.encode())
 
@@ -82,7 +101,16 @@ class Keys:
 
     def made_from(self, entry):
         output = re.search(r" -o (\S+)", entry["command"])
-        return self.deps.get(output.group(1)) if output else None
+        files = self.deps.get(output.group(1)) if output else None
+        if not files or not entry.get("together"):
+            return files
+        # Headers of the system, and those that the build makes, may come from another file's includes.
+        others = [path for path in files if not self.is_own(path)]
+        return sorted(str(path) for path in own_includes(pathlib.Path(entry["file"]), self.includes)) + others
+
+    def is_own(self, path):
+        whole = pathlib.Path(os.path.normpath(self.build / path))
+        return whole.is_relative_to(ROOT) and not whole.is_relative_to(self.build)
 
     def headers_of(self, entry):
         """What it includes, directly or not, as whole paths."""
@@ -95,10 +123,19 @@ class Keys:
             return None
         key = self.common.copy()
         # Paths of this checkout do not count: another one's results hold here.
-        key.update(re.sub(re.escape(str(ROOT)) + r"(?=/|\s|$)", ".", entry["command"]).encode())
+        command = re.sub(r" -(o|MF|MT) \S+", "", entry["command"])
+        key.update(re.sub(re.escape(str(ROOT)) + r"(?=/|\s|$)", ".", command).encode())
         for path in made_from:
             key.update((self.state(path) + "\n").encode())
         return key.hexdigest()
+
+
+def one_by_one(command):
+    """A compile command, or one for each of the files that it compiles together."""
+    if not TOGETHER_SOURCE.search(command["file"]):
+        return [command]
+    files = INCLUDE.findall(pathlib.Path(command["file"]).read_text())
+    return [{**command, "file": file, "command": command["command"].replace(f"-c {command['file']}", f"-c {file}"), "together": True} for file in files]
 
 
 def entries(build, files):
@@ -107,7 +144,8 @@ def entries(build, files):
     if not asked:
         listed = output_of("git", "ls-files", *(f"{folder}/*.cpp" for folder in FOLDERS))
         asked = {str(ROOT / name) for name in listed.splitlines()}
-    found = [entry for entry in json.loads((build / "compile_commands.json").read_text()) if entry["file"] in asked]
+    commands = json.loads((build / "compile_commands.json").read_text())
+    found = [entry for command in commands for entry in one_by_one(command) if entry["file"] in asked]
     for name in sorted(asked - {entry["file"] for entry in found}):
         sys.exit(f"tidy: {name} is not built in {build}: build it first")
     return found
@@ -118,8 +156,8 @@ def run_tidy(*words):
     return done.returncode, done.stdout + (done.stderr if done.returncode else "")
 
 
-def check_alone(build, entry, *options):
-    return run_tidy(*options, "-p", str(build), entry["file"])
+def check_alone(entry, *options):
+    return run_tidy(*options, entry["file"], "--", *flags_of(entry))
 
 
 def flags_of(entry):
@@ -136,7 +174,7 @@ def run_on(text, entry, *options):
         return run_tidy(*options, f"--config-file={ROOT / '.clang-tidy'}", f"--header-filter={OWN_FILES}", str(source), "--", *flags_of(entry))
 
 
-def check_group(build, group):
+def check_group(group):
     """(file, status, text) of each, without the analyzer."""
     if len(group) > 1:
         status, text = run_on("".join(f'#include "{entry["file"]}"  // NOLINT\n' for entry in group), group[0], OTHERS)
@@ -147,20 +185,20 @@ def check_group(build, group):
         apart = [entry for entry in group if entry["file"] in named]
         rest = [entry for entry in group if entry["file"] not in named]
         if apart and rest:
-            return check_group(build, rest) + check_group(build, apart)
-    return [(entry["file"], *check_alone(build, entry, OTHERS)) for entry in group]
+            return check_group(rest) + check_group(apart)
+    return [(entry["file"], *check_alone(entry, OTHERS)) for entry in group]
 
 
-def analyze_group(build, group):
+def analyze_group(group):
     """(file, status, text) of each, from the analyzer."""
     if len(group) == 1:
-        return [(group[0]["file"], *check_alone(build, group[0], ANALYZER))]
+        return [(group[0]["file"], *check_alone(group[0], ANALYZER))]
     status, text = run_on("".join(f'#line 1 "{entry["file"]}"\n{pathlib.Path(entry["file"]).read_text()}\n' for entry in group), group[0],
                           ANALYZER)
     if status == 0 and not text.strip():
         return [(entry["file"], 0, "") for entry in group]
     half = len(group) // 2
-    return analyze_group(build, group[:half]) + analyze_group(build, group[half:])
+    return analyze_group(group[:half]) + analyze_group(group[half:])
 
 
 def compiled_alike(entries_left):
@@ -213,8 +251,8 @@ def main():
     files = [entry for entry, _ in left]
     said = {entry["file"]: [] for entry in files}  # (status, text): of the analyzer and of the other checks
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        running = [pool.submit(check_group, build, group) for group in groups_of(files)]
-        running += [pool.submit(analyze_group, build, group) for group in strangers(files, keys)]
+        running = [pool.submit(check_group, group) for group in groups_of(files)]
+        running += [pool.submit(analyze_group, group) for group in strangers(files, keys)]
         for done in concurrent.futures.as_completed(running):
             for file, status, text in done.result():
                 said[file].append((status, text))

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""Files of a room are compiled together (USCOPE_UNITY), so a call in one of them could get a function from the anonymous
+namespace of another one. Says where a file uses a name that another file of its room has for a function of its own: own_names.py ROOT"""
+
+import collections
+import pathlib
+import re
+import sys
+
+FOLDERS = ("support", "trace", "syscalls", "symbolizer", "tracer", "store", "query", "analyzer", "live", "exporters", "cli", "tests/unit")
+NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'', re.DOTALL)
+# At the beginning of a line, since namespaces do not indent and bodies do: what it gives, its name, and what it takes.
+FUNCTION = re.compile(r"^(?!using |struct |class |enum |template |return |namespace )[A-Za-z_][\w:<>,&*\[\] \n]*?[ &*](\w+)\(", re.MULTILINE)
+CALL = re.compile(r"(?<![\w.:>~])(\w+)\(")
+
+
+def plain(text):
+    """The text without comments and without what stands in quotes."""
+    return NOISE.sub(lambda found: "\n" * found.group().count("\n") + " ", text)
+
+
+def own_functions(text):
+    """Names of functions in anonymous namespaces, and of static ones."""
+    names = set(re.findall(r"^static [\w:<>,&* ]*?[ &*](\w+)\(", text, re.MULTILINE))
+    for begin in re.finditer(r"^namespace \{", text, re.MULTILINE):
+        names.update(FUNCTION.findall(text, begin.end(), end_of_braces(text, begin.end())))
+    return names
+
+
+def end_of_braces(text, at):
+    """Where the braces end that have been opened just before."""
+    depth = 1
+    for brace in re.finditer(r"[{}]", text[at:]):
+        depth += 1 if brace.group() == "{" else -1
+        if depth == 0:
+            return at + brace.start()
+    return len(text)
+
+
+def shared_names(files):
+    """[(name, file that has it, file that uses it)], of files that are compiled together: path -> text."""
+    texts = {path: plain(text) for path, text in files.items()}
+    uses = {path: set(CALL.findall(text)) for path, text in texts.items()}
+    return [(name, path, other) for path, text in sorted(texts.items()) for name in sorted(own_functions(text))
+            for other in sorted(uses) if other != path and name in uses[other]]
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    rooms = collections.defaultdict(dict)
+    for path in sorted(path for folder in FOLDERS for path in (root / folder).rglob("*.cpp")):
+        name = path.relative_to(root)
+        room = name.parts[:3] if name.parts[0] == "tests" else name.parent  # of unit tests, a folder's are one
+        rooms[room][str(name)] = path.read_text()
+    found = [line for files in rooms.values() for line in shared_names(files)]
+    for name, owner, user in found:
+        print(f"{user}: uses the name {name}, which {owner} has for a function of its own: rename one of them")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
