@@ -37,7 +37,7 @@ static __always_inline struct usc_event *reserve_event(__u32 cpu_number)
 	return ring ? bpf_ringbuf_reserve(ring, sizeof(struct usc_event), 0) : 0;
 }
 
-static __always_inline int submit_event(struct usc_event *event)
+static __always_inline int submit_event(__u32 cpu_number, struct usc_event *event)
 {
 	bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
 	return 0;

@@ -10,7 +10,7 @@ static long walk_to_app(__u32 i, struct walk_context *context)
 {
 	const struct usc_scope scope = {.mode = USC_MODE_APP_LAST, .budget = 1};
 
-	return walk_frame_within(i, context->s, &scope);
+	return walk_frame_within(context->s, &scope);
 }
 
 struct file_name {
@@ -50,10 +50,8 @@ static int app_frame_in(struct task_entry *t, struct scratch *s, u64 *pc, char *
 	struct file_name name = {.text = text, .room = room};
 	__u64 frame;
 
-	s->block_bytes = 0;
-	s->wanted_end = 0;
-	s->key = mapping_key(t->mm);
-	walk_begin(s, task_pt_regs(current), t);
+	walk_starts_at(s, task_pt_regs(current), t);
+	walk_begin(s, t);
 	usc_loop(MAX_STEPS, walk_to_app, &context);
 	if (s->defer || mappings_moved(s, t))
 		return -EAGAIN;

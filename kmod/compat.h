@@ -7,6 +7,7 @@
 #include <linux/ftrace.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/uaccess.h>
 #include <linux/version.h>
 
 #ifndef CONFIG_X86_64
@@ -82,6 +83,25 @@ static inline void usc_vm_flags(struct vm_area_struct *vma, vm_flags_t set, vm_f
 	vm_flags_mod(vma, set, clear);
 #else
 	vma->vm_flags = (vma->vm_flags | set) & ~clear;
+#endif
+}
+
+/*
+ * A word of memory below TASK_SIZE_MAX, which the caller has looked at: as __get_user reads it, with the same barrier
+ * against speculation, but inlined. Where a kernel has other names for that, __get_user does it.
+ */
+static __always_inline int usc_get_user_word(u64 *value, const u64 __user *from)
+{
+#ifdef __uaccess_begin_nospec
+	__uaccess_begin_nospec();
+	unsafe_get_user(*value, from, fault);
+	__uaccess_end();
+	return 0;
+fault:
+	__uaccess_end();
+	return -EFAULT;
+#else
+	return __get_user(*value, from);
 #endif
 }
 

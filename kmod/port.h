@@ -30,6 +30,9 @@
 #include "tasks.h"
 
 #define USC_SUBPROGRAM static noinline
+#define USC_HOT_SUBPROGRAM static __always_inline
+#define USC_STAYS_BELOW(number, bound) true
+#define USC_PLAIN_FRAMES 16
 #define USC_KNOWN_STEPS 0
 #ifndef __noinline
 #define __noinline noinline
@@ -271,7 +274,7 @@ static long read_kernel_text(void *to, __u32 bytes, const void *from)
 /* Not access_ok alone: from 6.4 on it lets addresses pass that are not canonical, and reading there warns. */
 static __always_inline bool is_user_range(__u64 address, __u32 bytes)
 {
-	return bytes <= TASK_SIZE_MAX && address <= TASK_SIZE_MAX - bytes;
+	return address <= TASK_SIZE_MAX - bytes;
 }
 
 static __always_inline long read_user(void *to, __u32 bytes, const void *from)
@@ -312,7 +315,7 @@ static __always_inline int read_word(struct scratch *s, __u64 address, __u64 *va
 {
 	if (!is_user_range(address, sizeof(*value)))
 		return -EFAULT;
-	return __get_user(*value, (__u64 __user *)address);
+	return usc_get_user_word(value, (__u64 __user *)address);
 }
 
 static __always_inline bool open_stretch(struct scratch *s, __u64 address, __u32 bytes)
@@ -481,9 +484,9 @@ static __always_inline struct usc_event *reserve_event(__u32 cpu)
 	return event;
 }
 
-static __always_inline int submit_event(struct usc_event *event)
+static __always_inline int submit_event(__u32 cpu, struct usc_event *event)
 {
-	usc_ring_submit(&usc.cpus[current_cpu()], event);
+	usc_ring_submit(&usc.cpus[cpu], event);
 	return 0;
 }
 

@@ -31,17 +31,20 @@ static DEFINE_PER_CPU(u32, working);
 static bool logging;
 
 #define CONTEXT_BIT (1u << interrupt_context_level())
+#define TASK_BIT 1u /* the same where it is a task that makes a call: found by no instruction */
 
-#define INSIDE(call)                                                                                                   \
+#define INSIDE_AS(context_bit, call)                                                                                   \
 	do {                                                                                                           \
 		u32 worked_ = __this_cpu_read(working);                                                                \
                                                                                                                        \
-		__this_cpu_write(working, worked_ | CONTEXT_BIT);                                                      \
+		__this_cpu_write(working, worked_ | (context_bit));                                                    \
 		pagefault_disable();                                                                                   \
 		call;                                                                                                  \
 		pagefault_enable();                                                                                    \
 		__this_cpu_write(working, worked_);                                                                    \
 	} while (0)
+
+#define INSIDE(call) INSIDE_AS(CONTEXT_BIT, call)
 
 #define PROBE(call)                                                                                                    \
 	do {                                                                                                           \
@@ -54,12 +57,12 @@ static bool logging;
 
 static noinline void enter_call(struct task_entry *t, struct pt_regs *regs, long id)
 {
-	INSIDE(core_sys_enter(current, t, regs, id));
+	INSIDE_AS(TASK_BIT, core_sys_enter(current, t, regs, id));
 }
 
 static noinline void leave_call(struct task_entry *t, struct pt_regs *regs, long result)
 {
-	INSIDE(core_sys_exit(current, t, regs, result));
+	INSIDE_AS(TASK_BIT, core_sys_exit(current, t, regs, result));
 }
 
 /* Is there anything to do at a call of the current task, whose entry is `t`? One that runs already may still have to be

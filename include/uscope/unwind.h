@@ -25,6 +25,11 @@
 static inline int usc_read_u64(void *memory, __u64 address, __u64 *value);
 static inline const struct usc_rule *usc_rule_at(void *tables, __u32 number);
 
+/* What compact rules read by: nearly all that is read, so an includer may have it inlined. */
+#ifndef USC_READ_COMPACT
+#define USC_READ_COMPACT usc_read_u64
+#endif
+
 /* Sets `pc` and `rsp` of the caller; the return address 0 is an end that no rule announced. */
 USC_INLINE int usc_commit_caller(struct usc_frame *frame, __u64 pc, __u64 cfa, __u32 known)
 {
@@ -37,32 +42,46 @@ USC_INLINE int usc_commit_caller(struct usc_frame *frame, __u64 pc, __u64 cfa, _
 	return USC_STEP_CALLER;
 }
 
-USC_INLINE int usc_step_compact(struct usc_frame *frame, __u32 rule, void *memory)
+/* A compact rule's step, of all that such a rule reads and changes. */
+USC_INLINE int usc_step_registers(__u64 *pc, __u64 *rsp, __u64 *rbp, __u32 *known, __u32 rule, void *memory)
 {
-	__u64 rbp = frame->regs[USC_REG_RBP];
-	__u32 known = frame->known & USC_KNOWN_STACK;
-	__u64 cfa, pc;
+	__u32 caller_known = *known & USC_KNOWN_STACK;
+	__u64 cfa, caller_pc, caller_rbp = *rbp;
 
 	if (USC_RULE_KIND(rule) == USC_RULE_RBP) {
-		if (!(known & USC_KNOWN(USC_REG_RBP)))
+		if (!(caller_known & USC_KNOWN(USC_REG_RBP)))
 			return USC_STEP_BROKEN(USC_BROKEN_REGISTER);
-		cfa = rbp;
+		cfa = *rbp;
 	} else {
-		cfa = frame->regs[USC_REG_RSP];
+		cfa = *rsp;
 	}
 	cfa += (__u64)USC_RULE_CFA_WORDS(rule) * 8;
-	if (cfa <= frame->regs[USC_REG_RSP])
+	if (cfa <= *rsp)
 		return USC_STEP_BROKEN(USC_BROKEN_LOOP);
 	if (USC_RULE_RBP_WORDS(rule)) {
-		if (usc_read_u64(memory, cfa - (__u64)USC_RULE_RBP_WORDS(rule) * 8, &rbp))
+		if (USC_READ_COMPACT(memory, cfa - (__u64)USC_RULE_RBP_WORDS(rule) * 8, &caller_rbp))
 			return USC_STEP_BROKEN(USC_BROKEN_NOFAULT);
-		known |= USC_KNOWN(USC_REG_RBP);
+		caller_known |= USC_KNOWN(USC_REG_RBP);
 	}
-	if (usc_read_u64(memory, cfa - 8, &pc))
+	if (USC_READ_COMPACT(memory, cfa - 8, &caller_pc))
 		return USC_STEP_BROKEN(USC_BROKEN_NOFAULT);
-	if (pc)
-		frame->regs[USC_REG_RBP] = rbp;
-	return usc_commit_caller(frame, pc, cfa, known);
+	if (!caller_pc)
+		return USC_STEP_BROKEN(USC_BROKEN_ZERO_RA);
+	*pc = caller_pc;
+	*rsp = cfa;
+	*rbp = caller_rbp;
+	*known = caller_known;
+	return USC_STEP_CALLER;
+}
+
+USC_INLINE int usc_step_compact(struct usc_frame *frame, __u32 rule, void *memory)
+{
+	int result = usc_step_registers(&frame->pc, &frame->regs[USC_REG_RSP], &frame->regs[USC_REG_RBP], &frame->known,
+					rule, memory);
+
+	if (result == USC_STEP_CALLER)
+		frame->exact = 0;
+	return result;
 }
 
 /*

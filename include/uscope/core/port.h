@@ -4,15 +4,22 @@
  * `entries_closed`, `hold_until` (CLOCK_MONOTONIC: is_held()), `cgroup_generation` (moves with every change of membership in a control group) are its variables.
  * Every function may be called at any of the hooks: none of them sleeps or faults.
  *
- * Macros: USC_SUBPROGRAM (before a function that is not to be inlined), USC_KNOWN_STEPS (so many instructions of a question
- * are run by code of their own, unrolled by USC_UNROLL: where config is known when that code is loaded), usc_loop(count, body, context) (calls body(i,
- * context) until it returns not 0), STRETCH_MOST_BYTES (open_stretch), MM_FIELD(task, field) (of task->mm), TASK_FIELD(task, field) and SIGNAL_FIELD(task, field) (of task->signal; both for paths that are seldom taken), VMA_SPACE(vma) (context.ctx_id of its mm), SERIAL(of) (where the last serial number of a
- * task, process, image, stack or file is kept), barrier().
+ * Macros: USC_SUBPROGRAM (before a function that is not to be inlined), USC_HOT_SUBPROGRAM (before one that only a verifier wants for
+ * itself), USC_STAYS_BELOW(number, bound) (always true: what a verifier does not know), USC_PLAIN_FRAMES (so many frames of a
+ * walk at most are taken by one turn of walk_plain_frames(); 0: there is no such function), USC_KNOWN_STEPS (so many instructions of a
+ * question are run by code of their own, unrolled by USC_UNROLL: where config is known when that code is loaded), usc_loop(count, body,
+ * context) (calls body(i, context) until it returns not 0), STRETCH_MOST_BYTES (open_stretch), MM_FIELD(task, field) (of task->mm),
+ * TASK_FIELD(task, field) and SIGNAL_FIELD(task, field) (of task->signal; both for paths that are seldom taken), VMA_SPACE(vma)
+ * (context.ctx_id of its mm), SERIAL(of) (where the last serial number of a task, process, image, stack or file is kept), barrier().
  */
 #ifndef USCOPE_CORE_PORT_H
 #define USCOPE_CORE_PORT_H
 
 #include "state.h"
+
+/* Before uscope/unwind.h, which the backends include. */
+#define USC_READ_COMPACT read_for_compact
+static inline __attribute__((always_inline)) int read_for_compact(void *memory, __u64 address, __u64 *value);
 
 struct file;
 struct linux_binprm;
@@ -82,7 +89,7 @@ static long read_kernel(void *to, __u32 bytes, const void *from);
 static int read_word(struct scratch *s, __u64 address, __u64 *value);
 /*
  * Many words of one stretch of the stack, for less than read_word takes for each: open_stretch makes sure that as much as
- * STRETCH_MOST_BYTES can be read from an address on (s->wanted_end is its end), stretch_word reads by the word's number from
+ * STRETCH_MOST_BYTES can be read from an address on stretch_word reads by the word's number from
  * there. Nothing else is called before close_stretch.
  */
 static bool open_stretch(struct scratch *s, __u64 address, __u32 bytes);
@@ -139,7 +146,7 @@ static bool may_be_supervised(struct task_struct *task);
  */
 static int send_record(struct usc_record *head, __u16 type, __u32 bytes, __u32 task, __u64 now, bool urgent);
 static struct usc_event *reserve_event(__u32 cpu_number);
-static int submit_event(struct usc_event *event);
+static int submit_event(__u32 cpu_number, struct usc_event *event);
 static bool ring_is_half_full(__u32 cpu_number);
 static void count_process_loss(__u32 cause, __u32 process);
 

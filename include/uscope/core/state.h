@@ -25,10 +25,10 @@
 #define MAPPING_GRAIN_BITS 16 /* a slot of a mapping is for so much of its code: 64 KiB */
 #define MAPPING_GRAINS 1024   /* of one mapping, at most, that are shared at once */
 #define ROW_SLOTS 4096
-#define STACK_SLOTS 32768
+#define STACK_SETS 8192
 #define STACK_WAYS 4
 #define STACK_LOG_WORDS (1u << 18)
-#define MEMO_SLOTS 4096
+#define MEMO_SETS 2048
 #define MEMO_WAYS 2
 #define MEMO_WORDS 64
 #define SCRATCH_LEVELS 3
@@ -168,6 +168,11 @@ struct row_slot {
 	__u32 classes;
 };
 
+/* One value for each processor: a walk looks it up once, not for each frame. */
+struct row_cache {
+	struct row_slot slot[ROW_SLOTS];
+};
+
 /* A stack that was sent: its words lie in this processor's log, as long as the log has not run over them. */
 struct stack_slot {
 	__u64 hash;
@@ -178,11 +183,20 @@ struct stack_slot {
 	__u32 pad;
 };
 
+/* Where a stack can be. */
+struct stack_set {
+	struct stack_slot slot[STACK_WAYS];
+};
+
+struct stack_log {
+	__u64 word[STACK_LOG_WORDS];
+};
+
 /*
  * A whole walk, remembered: sound as long as the mappings are unchanged (key) and every stack word that decided it is
  * what it was. Places are counted from rsp, and so are values by which a CFA was found (rbp, and words that it was
  * restored from): threads that make a call by the same way share one slot, though each has its own stack. Walks that
- * may have used other registers are not remembered. A set of MEMO_WAYS slots holds walks that begin alike.
+ * may have used other registers are not remembered.
  */
 struct memo_slot {
 	__u64 key;
@@ -205,10 +219,26 @@ struct memo_slot {
 	__u16 at[MEMO_WORDS]; /* word number from rsp */
 };
 
+/* Where a walk can be. */
+struct memo_set {
+	struct memo_slot slot[MEMO_WAYS];
+};
+
+/* What a word that was read is to a walk. */
+enum {
+	WORD_IS_NOTHING, /* a saved rbp, by which no CFA has been found so far */
+	WORD_IS_FIXED,	 /* it decides the stack: a return address */
+	WORD_MOVES,	 /* the same: a CFA was found by it, so it counts from rsp */
+};
+
 /* Where one walk works. */
 struct scratch {
 	struct usc_frame frame;
 	__u64 key; /* of the address space now; 0 = mappings are changing, nothing is cached */
+	/* Registers that it begins with. */
+	__u64 start_pc;
+	__u64 start_rsp;
+	__u64 start_rbp;
 	__u64 block_base;
 	__u64 wanted_end; /* what is behind this address will not be asked for; 0 = not known */
 	__u32 block_bytes;
@@ -224,15 +254,14 @@ struct scratch {
 	__u32 copied; /* TASK_COPIED */
 	__u32 serial;
 	/* for the memo */
-	__u32 reads; /* words read; above MEMO_WORDS: no memo */
+	__u32 memo_set; /* its number */
+	__u32 reads;	/* words read; above MEMO_WORDS: no memo */
 	__u32 memo_ok;
 	__u32 rbp_used;	  /* the CFA of a frame came from the rbp that the walk began with */
 	__u32 rbp_source; /* number of the word that rbp was restored from, plus 1; 0: it has not been yet */
-	__u64 deciding;	  /* bits of the words that the stack depends on: return addresses, and: */
-	__u64 relative;	  /* bits of those that a CFA was found by */
 	__u64 hash;
-	__u64 start_rsp;
 	__u16 read_at[MEMO_WORDS];
+	__u8 read_as[MEMO_WORDS]; /* WORD_* */
 	__u64 read_value[MEMO_WORDS];
 	__u8 block[BLOCK_MOST_BYTES];
 	struct usc_stack record; /* and its frames behind it */

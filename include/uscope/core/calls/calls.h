@@ -281,7 +281,7 @@ static __always_inline int send_event(struct task_entry *t, __s64 result, __u32 
 	event->entry_ns = t->entry_ns;
 	event->result = result;
 	fill_event(event, t, how);
-	if (submit_event(event)) {
+	if (submit_event(cpu_number, event)) {
 		count_lost_event(t, true);
 		return -1;
 	}

@@ -8,37 +8,14 @@
 #define USER_CODE_SEGMENT 0x33	     /* asm/segment.h: of 64-bit programs */
 #define XEN_USER_CODE_SEGMENT 0xe033 /* xen/interface/xen-x86_64.h: the same in a paravirtual guest */
 
-/*
- * A walk that has interrupted core at work on this processor: of what that one writes nothing is touched, and the collector
- * walks from a copy.
- */
-static __always_inline __u32 leave_to_collector(struct pt_regs *regs, struct task_entry *t, struct cpu_state *cpu)
-{
-	__u32 cpu_number = current_cpu(), level = enter_scratch(cpu), number = cpu_number * SCRATCH_LEVELS + level,
-	      id = 0;
-	struct scratch *s = level < SCRATCH_LEVELS ? scratch_at(number) : 0;
-
-	if (s) {
-		s->cpu = cpu_number;
-		s->defer = USC_DEFER_INTERRUPTED;
-		cpu->stats.deferred[USC_DEFER_INTERRUPTED]++;
-		id = send_sample(regs, t, s, 0, 0);
-	} else {
-		count_loss(cpu, USC_LOSS_SCRATCH_BUSY, t->process);
-	}
-	leave_scratch(cpu, level);
-	return id;
-}
-
 /* `t`: the current task's. The stack of the call that it is in, else taken now. 0 = none could be sent (counted). */
 USC_SUBPROGRAM __u32 take_current_stack(struct task_entry *t)
 {
 	struct pt_regs *regs = user_regs(this_task());
-	struct cpu_state *cpu = cpu_state_of(current_cpu());
 	__u32 ended = 0, stack;
 	__u64 entry_ns;
 
-	if (!t || !cpu)
+	if (!t)
 		return 0;
 	if (t->flags & (TASK_IN_CALL | TASK_ASKED))
 		return t->stack;
@@ -49,10 +26,7 @@ USC_SUBPROGRAM __u32 take_current_stack(struct task_entry *t)
 	/* The time of what this walk sends. A call that is left out, or was found under way, keeps its own. */
 	entry_ns = t->entry_ns;
 	t->entry_ns = now_ns();
-	if (*(volatile __u32 *)&cpu->nest && !ended)
-		stack = leave_to_collector(regs, t, cpu);
-	else
-		stack = take_stack(regs, t, ended);
+	stack = take_stack(regs, t, ended);
 	t->entry_ns = entry_ns;
 	return stack;
 }

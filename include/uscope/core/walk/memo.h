@@ -12,14 +12,14 @@ static __always_inline bool has_memo(const struct scratch *s)
 }
 
 /*
- * Number of the first slot of the set for a call from here: the same for threads that came here by the same way. The
- * address space's number is brought down from the key's upper half, of which spread() uses the lowest bits alone.
+ * Number of the set for a call from here: the same for threads that came here by the same way. The address space's number
+ * is brought down from the key's upper half, of which spread() uses the lowest bits alone.
  */
-static __always_inline __u32 memo_set(const struct scratch *s)
+static __always_inline __u32 memo_set_of(const struct scratch *s)
 {
-	__u64 place = s->frame.pc + (s->start_rsp & (PAGE_BYTES - 1)) * 31;
+	__u64 place = s->start_pc + (s->start_rsp & (PAGE_BYTES - 1)) * 31;
 
-	return s->cpu * MEMO_SLOTS + (spread(place ^ s->key ^ s->key >> 25) % MEMO_SLOTS & ~(MEMO_WAYS - 1u));
+	return s->cpu * MEMO_SETS + spread(place ^ s->key ^ s->key >> 25) % MEMO_SETS;
 }
 
 /* May the slot hold the walk from here? Its words are still to be compared. */
@@ -27,8 +27,8 @@ static __always_inline bool begins_alike(const struct scratch *s, const struct m
 {
 	__u64 rsp = s->start_rsp;
 
-	return memo->key == s->key && memo->pc == s->frame.pc && memo->in_page == (rsp & (PAGE_BYTES - 1)) &&
-	       (!memo->rbp_used || memo->rbp == s->frame.regs[USC_REG_RBP] - rsp) && memo->exe_file == s->exe_file;
+	return memo->key == s->key && memo->pc == s->start_pc && memo->in_page == (rsp & (PAGE_BYTES - 1)) &&
+	       (!memo->rbp_used || memo->rbp == s->start_rbp - rsp) && memo->exe_file == s->exe_file;
 }
 
 /* Are all words of the slot what they were? They lie in the stretch that has been opened. */
@@ -37,15 +37,11 @@ static __always_inline bool words_agree(struct scratch *s, const struct memo_slo
 	__u32 i, fixed = memo->fixed, moving = memo->moving;
 	__u64 value, rsp = s->start_rsp;
 
-	for (i = 0; i < MEMO_WORDS; i++) {
-		if (i >= fixed)
-			break;
+	for (i = 0; USC_STAYS_BELOW(i, MEMO_WORDS) && i < fixed; i++) {
 		if (stretch_word(s, memo->at[i], &value) || value != memo->value[i])
 			return false;
 	}
-	for (i = 0; i < MEMO_WORDS; i++) {
-		if (i >= moving)
-			break;
+	for (i = 0; USC_STAYS_BELOW(i, MEMO_WORDS) && i < moving; i++) {
 		if (stretch_word(s, memo->at[MEMO_WORDS - 1 - i], &value) ||
 		    value - rsp != memo->value[MEMO_WORDS - 1 - i])
 			return false;
@@ -91,41 +87,42 @@ static __always_inline bool far_words_agree(struct scratch *s, struct memo_slot 
  * The stack id in a slot that begins alike, if a walk from here would read the same words; else 0. Without callbacks: the
  * hot path. A function of its own for the verifier, which goes through it once.
  */
-USC_SUBPROGRAM __u32 recall_slot(struct scratch *s, struct memo_slot *memo)
+USC_HOT_SUBPROGRAM __u32 recall_slot(struct scratch *s, struct memo_slot *memo)
 {
+	__u32 bytes;
 	bool agree;
-	__u32 id;
 
-	if (!s || !memo)
+	if (!s || !memo || memo->stack < first_stack_now())
 		return 0;
-	id = memo->stack;
-	if (id < first_stack_now())
-		return 0;
-	s->wanted_end = s->start_rsp + memo->bytes;
-	if (memo->bytes <= STRETCH_MOST_BYTES) {
-		if (!open_stretch(s, s->start_rsp, memo->bytes))
+	bytes = memo->bytes;
+	if (bytes <= STRETCH_MOST_BYTES) {
+		if (!open_stretch(s, s->start_rsp, bytes))
 			return 0;
 		agree = words_agree(s, memo);
 		close_stretch();
 	} else {
+		s->wanted_end = s->start_rsp + bytes;
 		agree = far_words_agree(s, memo);
 	}
-	barrier();
-	return agree && memo->key == s->key && memo->stack == id ? id : 0;
+	return agree ? memo->stack : 0;
 }
 
 /* The stack id of an earlier walk that this one would repeat, 0 = none. */
 static __always_inline __u32 recall(struct scratch *s, struct cpu_state *cpu)
 {
+	struct memo_set *set;
 	struct memo_slot *memo;
-	__u32 set, way, id;
+	__u32 way, id;
 
 	if (!has_memo(s))
 		return 0;
-	set = memo_set(s);
+	s->memo_set = memo_set_of(s);
+	set = memo_set_at(s->memo_set);
+	if (!set)
+		return 0;
 	for (way = 0; way < MEMO_WAYS; way++) {
-		memo = memo_slot_at(set + way);
-		if (!memo || !begins_alike(s, memo))
+		memo = &set->slot[way];
+		if (!begins_alike(s, memo))
 			continue;
 		id = recall_slot(s, memo);
 		if (!id)
@@ -142,21 +139,14 @@ static __always_inline __u32 recall(struct scratch *s, struct cpu_state *cpu)
  * The slot of the set that is to hold the walk that gave this stack: the one whose candidate it is. 0 where it came for
  * the first time lately; then it is a candidate from now on, in place of the oldest one.
  */
-static __always_inline struct memo_slot *slot_to_keep(__u32 set, __u32 id)
+static __always_inline struct memo_slot *slot_to_keep(struct memo_set *set, __u32 id)
 {
-	struct memo_slot *first = memo_slot_at(set), *slot;
 	__u32 way;
 
-	if (!first)
-		return 0;
-	for (way = 0; way < MEMO_WAYS; way++) {
-		slot = memo_slot_at(set + way);
-		if (slot && slot->candidate == id)
-			return slot;
-	}
-	slot = memo_slot_at(set + first->turn++ % MEMO_WAYS);
-	if (slot)
-		slot->candidate = id;
+	for (way = 0; way < MEMO_WAYS; way++)
+		if (set->slot[way].candidate == id)
+			return &set->slot[way];
+	set->slot[set->slot[0].turn++ % MEMO_WAYS].candidate = id;
 	return 0;
 }
 
@@ -167,16 +157,18 @@ static long keep_word(__u32 i, struct memo_context *c)
 	struct memo_slot *memo = c->memo;
 	struct scratch *s = c->s;
 	__u32 place, end;
+	bool moves;
 
 	if (i >= MEMO_WORDS)
 		return 1;
-	if (!(s->deciding >> i & 1))
+	if (s->read_as[i] == WORD_IS_NOTHING)
 		return 0;
-	place = s->relative >> i & 1 ? MEMO_WORDS - 1 - memo->moving++ : memo->fixed++;
+	moves = s->read_as[i] == WORD_MOVES;
+	place = moves ? MEMO_WORDS - 1 - memo->moving++ : memo->fixed++;
 	asm volatile("" : "+r"(place)); /* one bound that the verifier sees */
 	place &= MEMO_WORDS - 1;
 	memo->at[place] = s->read_at[i];
-	memo->value[place] = s->read_value[i] - (s->relative >> i & 1 ? s->start_rsp : 0);
+	memo->value[place] = s->read_value[i] - (moves ? s->start_rsp : 0);
 	end = (s->read_at[i] + 1u) * 8;
 	if (memo->bytes < end)
 		memo->bytes = end;
@@ -195,24 +187,25 @@ static __always_inline void keep_words(struct memo_slot *memo, struct scratch *s
 }
 
 /*
- * Remembers a walk; `pc` and `rbp` are those it began with. Only what comes twice within a few walks is worth it: where
- * stacks differ from call to call, the words are not even copied.
+ * Remembers a walk. Only what comes twice within a few walks is worth it: where stacks differ from call to call, the words
+ * are not even copied.
  */
-USC_SUBPROGRAM int memorise(struct scratch *s, __u64 pc, __u64 rbp, __u32 id)
+USC_HOT_SUBPROGRAM int memorise(struct scratch *s, __u32 id)
 {
+	struct memo_set *set;
 	struct memo_slot *memo;
 
 	if (!s || !has_memo(s) || !s->memo_ok || s->reads > MEMO_WORDS)
 		return 0;
-	s->frame.pc = pc;
-	memo = slot_to_keep(memo_set(s), id);
+	set = memo_set_at(s->memo_set);
+	memo = set ? slot_to_keep(set, id) : 0;
 	if (!memo)
 		return 0;
 	memo->key = 0;
 	barrier();
-	memo->pc = pc;
+	memo->pc = s->start_pc;
 	memo->in_page = s->start_rsp & (PAGE_BYTES - 1);
-	memo->rbp = rbp - s->start_rsp;
+	memo->rbp = s->start_rbp - s->start_rsp;
 	memo->rbp_used = s->rbp_used;
 	memo->stack = id;
 	memo->exe_file = s->exe_file;

@@ -10,33 +10,32 @@
 #include "uscope/core/walk/memo.h"
 #include "uscope/core/walk/samples.h"
 
-struct compare_context {
+struct log_context {
 	struct scratch *s;
-	__u32 log_base;
+	struct stack_log *log;
 	__u32 position;
 	__u32 differs;
 };
 
-static long compare_frame(__u32 i, struct compare_context *c)
+static __always_inline __u64 *log_word(struct stack_log *log, __u64 position)
 {
-	__u32 at = c->log_base + ((c->position + i) & (STACK_LOG_WORDS - 1));
-	__u64 *word = stack_log_at(at);
+	return &log->word[position & (STACK_LOG_WORDS - 1)];
+}
 
-	if (!word || i >= USC_MAX_FRAMES || *word != c->s->frames[i]) {
+static long compare_frame(__u32 i, struct log_context *c)
+{
+	if (i >= USC_MAX_FRAMES || *log_word(c->log, c->position + i) != c->s->frames[i]) {
 		c->differs = 1;
 		return 1;
 	}
 	return 0;
 }
 
-static long store_frame(__u32 i, struct compare_context *c)
+static long store_frame(__u32 i, struct log_context *c)
 {
-	__u32 at = c->log_base + ((c->position + i) & (STACK_LOG_WORDS - 1));
-	__u64 *word = stack_log_at(at);
-
-	if (!word || i >= USC_MAX_FRAMES)
+	if (i >= USC_MAX_FRAMES)
 		return 1;
-	*word = c->s->frames[i];
+	*log_word(c->log, c->position + i) = c->s->frames[i];
 	return 0;
 }
 
@@ -81,83 +80,75 @@ static __noinline __u32 send_stack(struct scratch *s, __u64 now)
 struct intern {
 	__u64 hash;
 	__u32 tag;
-	__u32 set; /* number of the first slot where it can be */
+	__u32 set; /* number of that where it can be */
 };
 
 #define INLINE_FRAMES 16
 
-/* The id in the slot, if its stack is that in the scratch area, frame by frame. */
-static __noinline __u32 match_slot(struct scratch *s, struct stack_slot *slot, __u64 hash)
+/* Are the frames in the log from this position on those in the scratch area? */
+static __noinline int same_frames(struct scratch *s, __u64 position)
 {
-	struct compare_context c = {.s = s};
-	__u32 i, at, id, kept;
-	__u64 *word;
+	struct log_context c = {.s = s, .position = position};
+	__u32 i, kept;
 
-	if (!s || !slot)
+	if (!s)
 		return 0;
-	c.log_base = s->cpu * STACK_LOG_WORDS;
-	c.position = slot->position;
-	id = slot->stack;
-	if (id < first_stack_now())
+	c.log = stack_log_of(s->cpu);
+	if (!c.log)
 		return 0;
 	kept = s->scope.kept;
 	if (kept > INLINE_FRAMES) {
 		usc_loop(kept, compare_frame, &c);
-		if (c.differs)
-			return 0;
-	} else {
-		for (i = 0; i < INLINE_FRAMES; i++) {
-			if (i >= kept)
-				break;
-			at = c.log_base + ((c.position + i) & (STACK_LOG_WORDS - 1));
-			word = stack_log_at(at);
-			if (!word || *word != s->frames[i])
-				return 0;
-		}
+		return !c.differs;
 	}
-	barrier();
-	return slot->hash == hash && slot->stack == id ? id : 0;
+	for (i = 0; i < INLINE_FRAMES; i++) {
+		if (i >= kept)
+			break;
+		if (*log_word(c.log, position + i) != s->frames[i])
+			return 0;
+	}
+	return 1;
 }
 
 /* The id of the stack in the scratch area, if it was sent. */
-static __always_inline __u32 find_stack(struct scratch *s, struct cpu_state *cpu, const struct intern *in)
+static __always_inline __u32 find_stack(struct scratch *s, struct cpu_state *cpu, struct stack_set *set,
+					const struct intern *in)
 {
 	struct stack_slot *slot;
 	__u32 way, id;
 
 	for (way = 0; way < STACK_WAYS; way++) {
-		slot = stack_slot_at(in->set + way);
-		if (!slot)
-			return 0;
+		slot = &set->slot[way];
 		if (slot->hash != in->hash || slot->tag != in->tag || (s->has_jit && slot->mm != s->mm) ||
 		    cpu->log_head - slot->position >= STACK_LOG_WORDS - USC_MAX_FRAMES)
 			continue;
-		id = match_slot(s, slot, in->hash);
-		if (id)
+		id = slot->stack;
+		if (id < first_stack_now() || !same_frames(s, slot->position))
+			continue;
+		/* What interrupts this may keep a stack without frames in the slot. */
+		barrier();
+		if (slot->hash == in->hash && slot->stack == id)
 			return id;
 	}
 	return 0;
 }
 
 /* Keeps the stack in the scratch area as sent, in place of the oldest one of its set. */
-static __always_inline void keep_stack(struct scratch *s, struct cpu_state *cpu, const struct intern *in, __u32 id)
+static __always_inline void keep_stack(struct scratch *s, struct cpu_state *cpu, struct stack_set *set,
+				       const struct intern *in, __u32 id)
 {
-	struct compare_context c = {.s = s};
-	struct stack_slot *slot, *other;
+	struct log_context c = {.s = s, .log = stack_log_of(s->cpu)};
+	struct stack_slot *slot = &set->slot[0];
 	__u32 way;
 
-	slot = stack_slot_at(in->set);
-	if (!slot)
+	if (!c.log)
 		return;
-	for (way = 1; way < STACK_WAYS; way++) {
-		other = stack_slot_at(in->set + way);
-		if (other && other->position < slot->position)
-			slot = other;
-	}
+	for (way = 1; way < STACK_WAYS; way++)
+		if (set->slot[way].position < slot->position)
+			slot = &set->slot[way];
 	slot->hash = ~in->hash;
 	barrier();
 	slot->position = __sync_fetch_and_add(&cpu->log_head, s->scope.kept);
-	c.log_base = s->cpu * STACK_LOG_WORDS;
 	c.position = slot->position;
 	usc_loop(s->scope.kept, store_frame, &c);
 	slot->tag = in->tag;
@@ -168,10 +159,11 @@ static __always_inline void keep_stack(struct scratch *s, struct cpu_state *cpu,
 }
 
 /* The id of the stack in the scratch area, sent now if it was not before. 0 = it could not be sent. */
-USC_SUBPROGRAM __u32 intern_stack(struct scratch *s, __u64 now)
+USC_HOT_SUBPROGRAM __u32 intern_stack(struct scratch *s, __u64 now)
 {
 	struct intern in = {};
 	struct cpu_state *cpu;
+	struct stack_set *set;
 	__u32 id;
 
 	if (!s)
@@ -183,24 +175,28 @@ USC_SUBPROGRAM __u32 intern_stack(struct scratch *s, __u64 now)
 	in.hash = s->hash ^ (__u64)in.tag * 0xff51afd7ed558ccdull;
 	if (s->has_jit)
 		in.hash ^= (__u64)s->mm << 20;
-	in.set = s->cpu * STACK_SLOTS + (spread(in.hash) % STACK_SLOTS & ~(STACK_WAYS - 1u));
-	id = find_stack(s, cpu, &in);
+	in.set = s->cpu * STACK_SETS + spread(in.hash) % STACK_SETS;
+	set = stack_set_at(in.set);
+	if (!set)
+		return 0;
+	id = find_stack(s, cpu, set, &in);
 	if (id)
 		return id;
 	id = send_stack(s, now);
 	if (id)
-		keep_stack(s, cpu, &in, id);
+		keep_stack(s, cpu, set, &in, id);
 	return id;
 }
 
 /* Walks once under one generation of the mappings. The stack is then in the scratch area, or s->defer says why not. */
-static __always_inline void walk_once(struct pt_regs *regs, struct task_entry *t, struct scratch *s)
+static __always_inline void walk_once(struct task_entry *t, struct scratch *s)
 {
 	struct walk_context context = {.s = s};
 
-	s->key = mapping_key(t->mm);
-	walk_begin(s, regs, t);
-	usc_loop(MAX_STEPS, walk_frame, &context);
+	walk_begin(s, t);
+	walk_plain_frames(s);
+	if (!s->done)
+		usc_loop(MAX_STEPS, walk_frame, &context);
 	if (!s->done)
 		s->ended = USC_ENDED_BROKEN + USC_BROKEN_TOO_DEEP;
 }
@@ -237,28 +233,24 @@ static __always_inline __u32 take_stack_in(struct pt_regs *regs, struct task_ent
 					   struct cpu_state *cpu)
 {
 	__u32 attempt, id;
-	__u64 pc, rbp;
 
 	cpu->stats.walks++;
-	pc = regs->ip;
-	rbp = regs->bp;
-	s->key = mapping_key(t->mm);
-	s->frame.pc = pc;
-	s->frame.regs[USC_REG_RBP] = rbp;
-	s->start_rsp = regs->sp;
-	s->exe_file = t->exe_file;
-	s->block_bytes = 0;
-	s->wanted_end = 0;
+	walk_starts_at(s, regs, t);
 	id = recall(s, cpu);
 	if (id)
 		return id;
 	s->wanted_end = 0;
 	for (attempt = 0; attempt < 2; attempt++) {
-		walk_once(regs, t, s);
+		/* Or clang lays the loop out so that its end falls through to its beginning, which Linux 6.1 refuses. */
+		asm volatile("" : "+r"(attempt));
+		if (attempt) {
+			walk_starts_at(s, regs, t);
+			s->memo_set = memo_set_of(s);
+		}
+		walk_once(t, s);
 		if (s->defer || !mappings_moved(s, t))
 			break;
 		cpu->stats.walked_twice++;
-		s->block_bytes = 0;
 		if (attempt)
 			s->defer = USC_DEFER_MAPPINGS;
 	}
@@ -270,8 +262,20 @@ static __always_inline __u32 take_stack_in(struct pt_regs *regs, struct task_ent
 	count_walk(cpu, s);
 	id = intern_stack(s, t->entry_ns);
 	if (id)
-		memorise(s, pc, rbp, id);
+		memorise(s, id);
 	return id;
+}
+
+/* A walk that would interrupt another one on this processor: of what that one writes nothing is touched, and the collector
+ * walks from a copy. */
+static __noinline __u32 leave_to_collector(struct pt_regs *regs, struct task_entry *t, struct scratch *s,
+					   struct cpu_state *cpu)
+{
+	if (!s || !cpu)
+		return 0;
+	s->defer = USC_DEFER_INTERRUPTED;
+	cpu->stats.deferred[USC_DEFER_INTERRUPTED]++;
+	return send_sample(regs, t, s, 0, 0);
 }
 
 /* `ended` not 0: no walk, a stack without frames that ended so. */
@@ -291,9 +295,11 @@ static __always_inline __u32 take_stack(struct pt_regs *regs, struct task_entry 
 		s->cpu = cpu_number;
 		if (ended)
 			id = empty_stack(s, t, ended, t->entry_ns);
+		else if (level)
+			id = leave_to_collector(regs, t, s, cpu);
 		else
 			id = take_stack_in(regs, t, s, cpu);
-		if (config.verify_every && id && !ended && ++cpu->verify_count >= config.verify_every) {
+		if (config.verify_every && id && !ended && !level && ++cpu->verify_count >= config.verify_every) {
 			cpu->verify_count = 0;
 			send_sample(regs, t, s, 1, id);
 		}

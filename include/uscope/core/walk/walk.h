@@ -10,8 +10,8 @@
  * rows do not follow) is not given up: registers and a bounded copy of the stack go to the collector, which finishes the
  * walk with the same step function.
  *
- * A cached entry may be overwritten by a program that interrupts this one on the same processor: writers clear the key
- * first and set it last, readers look at the key again at the end.
+ * No walk interrupts another one on its processor (take_stack()), so what it finds in these caches nobody else writes
+ * meanwhile.
  */
 #ifndef USCOPE_CORE_WALK_H
 #define USCOPE_CORE_WALK_H
@@ -22,22 +22,24 @@
 #define MAX_STEPS 4096
 #define RULE_FILE_GONE 7u /* a kind beside USC_RULE_*: the file could not be opened */
 
+#define REMEMBERED_DISTANCES 0x7fff8ull /* of words from rsp: multiples of 8 of which the number has 16 bits */
+
 /* Keeps a word that the walk has read, for the memo. */
 static __always_inline void remember_read(struct scratch *s, __u64 address, __u64 value)
 {
-	__u64 word = (address - s->start_rsp) >> 3;
+	__u64 distance = address - s->start_rsp;
 	__u32 n = s->reads;
 
 	s->reads = n + 1;
-	if (n >= MEMO_WORDS || word > 0xffff || (address & 7) != (s->start_rsp & 7)) {
+	if (n >= MEMO_WORDS || distance & ~REMEMBERED_DISTANCES) {
 		s->memo_ok = 0;
 		return;
 	}
-	s->read_at[n] = word;
+	s->read_at[n] = distance / 8;
 	s->read_value[n] = value;
 }
 
-static inline int usc_read_u64(void *memory, __u64 address, __u64 *value)
+static __always_inline int read_for_compact(void *memory, __u64 address, __u64 *value)
 {
 	struct scratch *s = memory;
 
@@ -47,6 +49,17 @@ static inline int usc_read_u64(void *memory, __u64 address, __u64 *value)
 	}
 	remember_read(s, address, *value);
 	return 0;
+}
+
+/* Not inlined: shared rules read many words, and 6.1's BPF has 512 bytes of stack for all calls. */
+static __noinline int read_for_shared(struct scratch *s, __u64 address, __u64 *value)
+{
+	return s && value ? read_for_compact(s, address, value) : -1;
+}
+
+static inline int usc_read_u64(void *memory, __u64 address, __u64 *value)
+{
+	return read_for_shared(memory, address, value);
 }
 
 /* What is at the frame's pc. */
@@ -72,9 +85,7 @@ static __always_inline int find_mapping_of_pc(struct scratch *s, struct found *f
 		found->start = slot->start;
 		found->offset = slot->offset;
 		found->file = slot->file;
-		barrier();
-		if (slot->key == s->key)
-			return LOOKUP_OK;
+		return LOOKUP_OK;
 	}
 	if (!find_shared_mapping(found, s->key)) {
 		find_mapping(found);
@@ -133,23 +144,27 @@ USC_SUBPROGRAM int search_pc(struct scratch *s, struct pc_lookup *lookup)
 	return LOOKUP_OK;
 }
 
+static __always_inline struct row_slot *row_slot_of(struct row_cache *rows, __u64 key, __u64 pc)
+{
+	return &rows->slot[spread(key ^ pc) % ROW_SLOTS];
+}
+
 /* What is at the frame's pc, by the row cache or the full search. */
 static __always_inline int find_pc(struct scratch *s, struct pc_lookup *lookup)
 {
 	__u64 pc = s->frame.pc << 1 | s->frame.exact;
-	__u32 number = s->cpu * ROW_SLOTS + spread(s->key ^ pc) % ROW_SLOTS;
-	struct row_slot *slot = row_slot_at(number);
+	struct row_cache *rows = row_cache_of(s->cpu);
+	struct row_slot *slot;
 	int error;
 
-	if (!slot)
+	if (!rows)
 		return LOOKUP_BROKEN(USC_BROKEN_NO_MAPPING);
+	slot = row_slot_of(rows, s->key, pc);
 	if (slot->pc == pc && slot->key == s->key && s->key) {
 		lookup->frame = slot->frame;
 		lookup->rule = slot->rule;
 		lookup->classes = slot->classes;
-		barrier();
-		if (slot->key == s->key && slot->pc == pc)
-			return LOOKUP_OK;
+		return LOOKUP_OK;
 	}
 	error = search_pc(s, lookup);
 	if (!error && s->key) {
@@ -176,16 +191,24 @@ static __always_inline long walk_ends(struct scratch *s, __u32 ended)
 	return 1;
 }
 
-static __always_inline void keep_frame(struct scratch *s, __u64 frame)
+/* The frame of this number, counted from 0. */
+static __always_inline void keep_frame(struct scratch *s, __u32 n, __u64 frame, __u64 *hash)
 {
-	__u32 n = s->scope.kept - 1;
-
-	if (s->frame.exact)
-		frame |= USC_FRAME_EXACT;
 	if (n < USC_MAX_FRAMES)
 		s->frames[n] = frame;
-	s->hash = (s->hash ^ frame) * 0x9e3779b97f4a7c15ull;
-	s->hash ^= s->hash >> 29;
+	*hash = (*hash ^ frame) * 0x9e3779b97f4a7c15ull;
+	*hash ^= *hash >> 29;
+}
+
+/* Asks the scope whether the frame is kept. Not 0: the walk has ended. */
+static __always_inline long admit_frame(struct scratch *s, const struct usc_scope *scope, struct usc_scope_state *state,
+					__u64 frame, __u32 classes, __u64 *hash)
+{
+	int answer = usc_scope_admit(scope, state, USC_FRAME_FILE(frame), s->exe_file, classes);
+
+	if (answer & USC_SCOPE_KEEP)
+		keep_frame(s, state->kept - 1, frame, hash);
+	return answer & USC_SCOPE_STOP ? walk_ends(s, usc_scope_ended(scope)) : 0;
 }
 
 /* By their DWARF numbers. */
@@ -232,18 +255,27 @@ USC_SUBPROGRAM int step_shared(struct scratch *s, __u32 rule)
 static __always_inline void note_step(struct scratch *s, bool by_rbp, bool restores_rbp)
 {
 	__u32 number = s->reads & (MEMO_WORDS - 1);
-	__u64 source;
 
-	if (by_rbp && s->rbp_source) {
-		source = 1ull << ((s->rbp_source - 1) & (MEMO_WORDS - 1));
-		s->deciding |= source;
-		s->relative |= source;
-	} else if (by_rbp) {
+	if (by_rbp && s->rbp_source)
+		s->read_as[(s->rbp_source - 1) & (MEMO_WORDS - 1)] = WORD_MOVES;
+	else if (by_rbp)
 		s->rbp_used = 1;
-	}
-	if (restores_rbp)
+	if (restores_rbp) {
+		s->read_as[number] = WORD_IS_NOTHING;
 		s->rbp_source = ++number;
-	s->deciding |= 1ull << (number & (MEMO_WORDS - 1));
+		number &= MEMO_WORDS - 1;
+	}
+	s->read_as[number] = WORD_IS_FIXED;
+}
+
+static __always_inline bool is_compact(__u32 kind)
+{
+	return kind == USC_RULE_RSP || kind == USC_RULE_RBP;
+}
+
+static __always_inline void note_compact(struct scratch *s, __u32 rule)
+{
+	note_step(s, USC_RULE_KIND(rule) == USC_RULE_RBP, USC_RULE_RBP_WORDS(rule) != 0);
 }
 
 /* Code without a file: by what it is about to do if that can be read and seen, else by the frame pointer. */
@@ -265,10 +297,26 @@ USC_SUBPROGRAM int step_frame_pointer(struct scratch *s)
 	return usc_step_frame_pointer(&s->frame, s);
 }
 
-/* One frame: place it, ask the scope, step to its caller. */
-static __always_inline long walk_frame_within(__u32 i, struct scratch *s, const struct usc_scope *scope)
+/* After a step by a rule of this kind that has not led to a caller. */
+static __always_inline long end_by_step(struct scratch *s, __u32 kind, int result)
+{
+	if (result == USC_STEP_ROOT)
+		return walk_ends(s, USC_ENDED_ROOT);
+	if (result == USC_STEP_BROKEN(USC_BROKEN_REGISTER)) {
+		s->defer = USC_DEFER_REGISTER;
+		return walk_ends(s, 0);
+	}
+	/* What breaks by addresses themselves (no memory, no progress) says nothing of another stack. */
+	if (kind != USC_RULE_NONE && result != USC_STEP_BROKEN(USC_BROKEN_ZERO_RA))
+		s->memo_ok = 0;
+	return walk_ends(s, USC_ENDED_BROKEN + (-1 - result));
+}
+
+/* One frame of any kind: place it, ask the scope, step to its caller. */
+static __always_inline long walk_frame_within(struct scratch *s, const struct usc_scope *scope)
 {
 	struct pc_lookup lookup;
+	__u64 frame;
 	__u32 kind;
 	int result;
 
@@ -279,17 +327,15 @@ static __always_inline long walk_frame_within(__u32 i, struct scratch *s, const 
 	}
 	if (result < 0)
 		return walk_ends(s, USC_ENDED_BROKEN + (-1 - result));
-	s->walked = i + 1;
+	s->walked++;
 	if (USC_FRAME_FILE(lookup.frame) == USC_FILE_NONE)
 		s->has_jit = 1;
-	result = usc_scope_admit(scope, &s->scope, USC_FRAME_FILE(lookup.frame), s->exe_file, lookup.classes);
-	if (result & USC_SCOPE_KEEP)
-		keep_frame(s, lookup.frame);
-	if (result & USC_SCOPE_STOP)
-		return walk_ends(s, usc_scope_ended(scope));
+	frame = lookup.frame | (s->frame.exact ? USC_FRAME_EXACT : 0);
+	if (admit_frame(s, scope, &s->scope, frame, lookup.classes, &s->hash))
+		return 1;
 	kind = USC_RULE_KIND(lookup.rule);
-	if (kind == USC_RULE_RSP || kind == USC_RULE_RBP) {
-		note_step(s, kind == USC_RULE_RBP, USC_RULE_RBP_WORDS(lookup.rule) != 0);
+	if (is_compact(kind)) {
+		note_compact(s, lookup.rule);
 		result = usc_step_compact(&s->frame, lookup.rule, s);
 	} else if (kind == USC_RULE_SHARED) {
 		result = step_shared(s, lookup.rule);
@@ -300,44 +346,114 @@ static __always_inline long walk_frame_within(__u32 i, struct scratch *s, const 
 	} else {
 		result = USC_STEP_BROKEN(kind == RULE_FILE_GONE ? USC_BROKEN_FILE_GONE : USC_BROKEN_NO_ROWS);
 	}
-	if (result == USC_STEP_ROOT)
-		return walk_ends(s, USC_ENDED_ROOT);
-	if (result == USC_STEP_BROKEN(USC_BROKEN_REGISTER)) {
-		s->defer = USC_DEFER_REGISTER;
-		return walk_ends(s, 0);
-	}
-	if (result < 0) {
-		/* What breaks by addresses themselves (no memory, no progress) says nothing of another stack. */
-		if (kind != USC_RULE_NONE && result != USC_STEP_BROKEN(USC_BROKEN_ZERO_RA))
-			s->memo_ok = 0;
-		return walk_ends(s, USC_ENDED_BROKEN + (-1 - result));
-	}
-	return 0;
+	return result == USC_STEP_CALLER ? 0 : end_by_step(s, kind, result);
 }
 
-static long walk_frame(__u32 i, struct walk_context *context)
+#if USC_PLAIN_FRAMES
+/*
+ * Walks on through plain frames, which nearly all are: the row cache has them, and a compact rule leads to the caller, or
+ * there is none. Those of code without a file are never plain. Less than walk_frame() takes for each: what changes from
+ * frame to frame is kept in registers, and nothing is called. The first other frame is left to walk_frame().
+ */
+USC_SUBPROGRAM int walk_plain_frames(struct scratch *s)
 {
 	/* Read as volatile: the value that the tracer writes before loading, not the zero that the compiler sees. */
 	const struct usc_scope scope = {.mode = config.scope.mode, .budget = config.scope.budget};
+	struct usc_scope_state state;
+	struct row_cache *rows;
+	struct row_slot *slot;
+	__u64 key, hash, place, pc, rsp, rbp;
+	__u32 i, kind, rule, known, exact, walked = 0;
+	int result;
 
-	return walk_frame_within(i, context->s, &scope);
+	if (!s || !s->key || s->walked > MAX_STEPS - USC_PLAIN_FRAMES)
+		return 0;
+	rows = row_cache_of(s->cpu);
+	if (!rows)
+		return 0;
+	key = s->key;
+	hash = s->hash;
+	state = s->scope;
+	pc = s->frame.pc;
+	rsp = s->frame.regs[USC_REG_RSP];
+	rbp = s->frame.regs[USC_REG_RBP];
+	known = s->frame.known;
+	exact = s->frame.exact;
+	for (i = 0; i < USC_PLAIN_FRAMES; i++) {
+		place = pc << 1 | exact;
+		slot = row_slot_of(rows, key, place);
+		rule = slot->rule;
+		kind = USC_RULE_KIND(rule);
+		if (slot->pc != place || slot->key != key || (!is_compact(kind) && kind != USC_RULE_ROOT))
+			break;
+		walked++;
+		if (admit_frame(s, &scope, &state, slot->frame | (exact ? USC_FRAME_EXACT : 0), slot->classes, &hash))
+			break;
+		result = USC_STEP_ROOT;
+		if (is_compact(kind)) {
+			note_compact(s, rule);
+			result = usc_step_registers(&pc, &rsp, &rbp, &known, rule, s);
+		}
+		if (result != USC_STEP_CALLER) {
+			end_by_step(s, kind, result);
+			break;
+		}
+		exact = 0;
+	}
+	s->walked += walked;
+	s->hash = hash;
+	s->scope = state;
+	s->frame.pc = pc;
+	s->frame.regs[USC_REG_RSP] = rsp;
+	s->frame.regs[USC_REG_RBP] = rbp;
+	s->frame.known = known;
+	s->frame.exact = exact;
+	return 0;
+}
+#else
+static __always_inline int walk_plain_frames(struct scratch *s)
+{
+	return 0;
+}
+#endif
+
+/* One frame that is not plain, and those behind it that are. */
+static long walk_frame(__u32 i, struct walk_context *context)
+{
+	const struct usc_scope scope = {.mode = config.scope.mode, .budget = config.scope.budget};
+	struct scratch *s = context->s;
+
+	if (s->walked >= MAX_STEPS || walk_frame_within(s, &scope))
+		return 1;
+	walk_plain_frames(s);
+	return s->done != 0; /* for the verifier: 0 or 1 */
+}
+
+/* Where a walk begins, and what holds of the mappings now. */
+static __always_inline void walk_starts_at(struct scratch *s, struct pt_regs *regs, struct task_entry *t)
+{
+	s->start_pc = regs->ip;
+	s->start_rsp = regs->sp;
+	s->start_rbp = regs->bp;
+	s->exe_file = t->exe_file;
+	s->key = mapping_key(t->mm);
+	s->block_bytes = 0;
+	s->wanted_end = 0;
 }
 
 /*
- * Sets the scratch area up at the task's user registers. Of these, those beside rsp and rbp are read where they are used: by
- * a shared rule of the first frame. A frame behind a compact rule does not know them.
+ * Sets the scratch area up behind walk_starts_at(). Of the task's registers, those beside rsp and rbp are read where they are
+ * used: by a shared rule of the first frame. A frame behind a compact rule does not know them.
  */
-static __always_inline void walk_begin(struct scratch *s, struct pt_regs *regs, struct task_entry *t)
+static __always_inline void walk_begin(struct scratch *s, struct task_entry *t)
 {
 	struct usc_frame *frame = &s->frame;
 
-	frame->pc = regs->ip;
-	frame->regs[USC_REG_RSP] = regs->sp;
-	frame->regs[USC_REG_RBP] = regs->bp;
+	frame->pc = s->start_pc;
+	frame->regs[USC_REG_RSP] = s->start_rsp;
+	frame->regs[USC_REG_RBP] = s->start_rbp;
 	frame->known = USC_KNOWN_ALL;
 	frame->exact = 1;
-	s->start_rsp = regs->sp;
-	s->exe_file = t->exe_file;
 	s->mm = t->mm;
 	s->serial = t->serial;
 	s->copied = (t->flags & TASK_COPIED) != 0;
@@ -352,8 +468,6 @@ static __always_inline void walk_begin(struct scratch *s, struct pt_regs *regs, 
 	s->memo_ok = 1;
 	s->rbp_used = 0;
 	s->rbp_source = 0;
-	s->deciding = 0;
-	s->relative = 0;
 	s->hash = 0;
 }
 
