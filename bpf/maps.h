@@ -57,6 +57,12 @@ MAPPED_ARRAY_MAP(row_index, __u64);
 
 /* Calls that are only counted: by CPU, turn, ABI and number; one where none are. */
 MAPPED_ARRAY_MAP(call_counts, __u64);
+/* Where calls are only counted: of each thread by its number; else there is one. brief_calls.bpf.h. */
+#define BRIEF_STATES 64
+struct brief_states {
+	__u8 of[BRIEF_STATES];
+};
+ARRAY_MAP(brief_calls, 1, struct brief_states);
 /* Beside the rows of a question that keeps steps of a number together; one where none does. */
 MAPPED_ARRAY_MAP(query_steps, struct usc_query_steps);
 

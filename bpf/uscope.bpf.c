@@ -4,6 +4,7 @@
  * for on the sending and delivery of signals, and a task iterator for what is still under way. An untraced task pays one
  * look-up and nothing else.
  */
+#include "brief_calls.bpf.h"
 #include "kernel_functions.bpf.h"
 #include "preemption.h"
 #include "probes.bpf.h"
@@ -17,12 +18,21 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
 static __always_inline int enter_hook(struct task_struct *task, struct pt_regs *regs, long id)
 {
-	return is_surely_untraced(task) ? 0 : core_sys_enter(task, entry_of(task), regs, id);
+	if (is_surely_untraced(task) || enters_briefly(task, regs, id))
+		return 0;
+	return core_sys_enter(task, entry_of(task), regs, id);
 }
 
 static __always_inline int exit_hook_of_call(struct task_struct *task, struct pt_regs *regs, long result)
 {
-	return is_surely_untraced(task) ? 0 : core_sys_exit(task, entry_of(task), regs, result);
+	struct task_entry *t;
+
+	if (is_surely_untraced(task) || leaves_briefly(task, regs, result))
+		return 0;
+	t = entry_of(task);
+	core_sys_exit(task, t, regs, result);
+	becomes_brief(task, t);
+	return 0;
 }
 
 SEC("tp_btf/sys_enter")
@@ -56,12 +66,14 @@ int on_sys_exit_perf(struct perf_sys_exit *call)
 
 static __always_inline int fork_hook(struct task_struct *parent, struct task_struct *child)
 {
+	ends_briefness(child);
 	UNPREEMPTED(if (!was_forked(child)) core_fork(parent, child));
 	return 0;
 }
 
 static __always_inline int exec_hook(struct task_struct *task, int old_pid, struct linux_binprm *bprm)
 {
+	ends_briefness(task);
 	UNPREEMPTED(if (!was_executed(task)) {
 		if (has_returns)
 			core_functions_exec(task);
@@ -73,6 +85,7 @@ static __always_inline int exec_hook(struct task_struct *task, int old_pid, stru
 
 static __always_inline int exit_hook(struct task_struct *task)
 {
+	ends_briefness(task);
 	UNPREEMPTED(if (has_returns) core_functions_exit(task); core_exit(task));
 	return 0;
 }

@@ -14,6 +14,7 @@ namespace uscope::tracer {
 namespace {
 
 constexpr std::uint32_t kNumbers = USC_ABI_COUNT * USC_SYSCALL_BITS;
+constexpr std::uint32_t kThreads = 1U << 22;  // include/linux/threads.h: PID_MAX_LIMIT
 
 }  // namespace
 
@@ -25,7 +26,10 @@ void BpfSums::prepare(uscope_bpf& skeleton, const usc_query& question, std::uint
   counts_calls_ = usc_query_counts_calls(&question) != 0;
   const_cast<bool&>(skeleton.rodata->calls_counted) = counts_calls_;
   question_ = question;
-  if (counts_calls_) bpf_map__set_max_entries(skeleton.maps.call_counts, cpus * 2 * kNumbers);
+  if (counts_calls_) {
+    bpf_map__set_max_entries(skeleton.maps.call_counts, cpus * 2 * kNumbers);
+    bpf_map__set_max_entries(skeleton.maps.brief_calls, kThreads / bpf_map__value_size(skeleton.maps.brief_calls));
+  }
   bpf_map__set_map_flags(skeleton.maps.query_rows, BPF_F_MMAPABLE);
   if (!has_question_) bpf_map__set_max_entries(skeleton.maps.query_rows, 1);
   if (steps_word_ != 0) bpf_map__set_max_entries(skeleton.maps.query_steps, cpus * 2 * USC_QUERY_STEP_ROWS);

@@ -24,6 +24,7 @@
 
 #include "tests/support/guest.h"
 #include "tests/support/question_maker.h"
+#include "tests/system/query/call_ways.h"
 #include "trace/signal_info.h"
 #include "trace/sink.h"
 #include "tracer/collect/observer.h"
@@ -247,6 +248,25 @@ TEST_F(KernelSums, CallsAreCountedByNumber) {
   if (!kernel_only()) expect_equal(all);
 }
 
+// Also those that never return, have no entry, go on after a stop, or are of a thread that has just begun or been
+// executed.
+TEST_F(KernelSums, CallsAreCountedHoweverTheyBeginAndEnd) {
+  const usc_query by_number = question_of(1, 0, {give(USC_QUERY_KEY, USC_QUERY_OF_FIELD + USC_QUERY_KIND, 0)});
+  ASSERT_TRUE(usc_query_counts_calls(&by_number));
+  std::set<std::uint64_t> execs;
+  for (const bool in_kernel : {false, true}) {
+    SCOPED_TRACE(in_kernel);
+    Summing summing(by_number);
+    record_calls(by_number, in_kernel, summing, true, nullptr, "ways");
+    std::map<std::int64_t, std::uint64_t> counts;
+    for (const auto& [key, sums] : summing.sums) counts[key[0]] = sums.events;
+    for (const auto& [number, calls] : test::calls_in_all_ways())
+      EXPECT_EQ(counts[number], static_cast<std::uint64_t>(calls)) << "system call " << number;
+    execs.insert(counts[SYS_execve]);
+  }
+  EXPECT_EQ(execs.size(), 1U);
+}
+
 TEST_F(KernelSums, ManyKeysInAFewPlaces) {
   expect_equal(question_of(
       3, 1,
@@ -445,6 +465,8 @@ TEST_F(KernelSums, AQuestionThatCannotBeRunIsRefused) {
 int main(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == "calls") return uscope::tracer::make_calls();
   if (argc == 2 && std::string_view(argv[1]) == "signals") return uscope::tracer::send_signals();
+  if (argc == 2 && std::string_view(argv[1]) == "ways") return uscope::test::call_in_all_ways(false);
+  if (argc == 2 && std::string_view(argv[1]) == "ways-again") return uscope::test::call_in_all_ways(true);
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "tests/system/query/call_ways.h"
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstddef>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace uscope::test {
+namespace {
+
+constexpr long kThreads = 3;
+constexpr long kBefore = 2000;  // calls of a thread until a filter denies them
+constexpr long kDenied = 1000;  // and from then on
+constexpr long kForks = 10;
+constexpr long kOfFork = 7;
+constexpr long kOfExec = 5;
+
+void check(bool is_so) {
+  if (!is_so) std::abort();
+}
+
+// getppid gives an error of the filter's, in all threads of the process.
+void deny_parents() {
+  std::array<sock_filter, 4> code{{BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                                   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
+                                   BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 1),
+                                   BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)}};
+  const sock_fprog program{code.size(), code.data()};
+  check(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+  check(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0);
+}
+
+// Threads that make no call between an allowed call and a denied one: they wait for the filter by looking at a
+// variable.
+void call_until_denied() {
+  std::atomic<long> ready{0};
+  std::atomic<bool> is_denied{false};
+  std::vector<std::thread> threads;
+  for (long i = 0; i < kThreads; i++)
+    threads.emplace_back([&] {
+      for (long call = 0; call < kBefore; call++) check(syscall(SYS_getppid) > 0);
+      ready++;
+      while (!is_denied)
+        ;
+      for (long call = 0; call < kDenied; call++) check(syscall(SYS_getppid) == -1);
+    });
+  while (ready != kThreads) sched_yield();
+  deny_parents();
+  is_denied = true;
+  for (std::thread& thread : threads) thread.join();
+}
+
+bool sleeps(pid_t process) {
+  std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
+  std::string pid, name, state;
+  stat >> pid >> name >> state;
+  return state == "S";
+}
+
+// A call that is stopped in the middle goes on as restart_syscall, and is told under its own number.
+void sleep_through_a_stop() {
+  const pid_t child = fork();
+  check(child >= 0);
+  if (child == 0) {
+    timespec a_second{1, 0};
+    check(syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &a_second, nullptr) == 0);
+    check(syscall(SYS_getpgid, 0) > 0);
+    _exit(0);
+  }
+  while (!sleeps(child)) sched_yield();
+  check(kill(child, SIGSTOP) == 0);
+  int status = 0;
+  check(waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status));
+  check(kill(child, SIGCONT) == 0);
+  check(waitpid(child, &status, 0) == child && status == 0);
+}
+
+}  // namespace
+
+std::map<long, long> calls_in_all_ways() {
+  return {{SYS_getppid, kThreads * (kBefore + kDenied)},
+          {SYS_getsid, kForks * kOfFork + kOfExec},
+          {SYS_clock_nanosleep, 2},  // it is stopped, and goes on
+          {SYS_restart_syscall, 0},
+          {SYS_getpgid, 1},
+          {SYS_tkill, 1}};
+}
+
+int call_in_all_ways(bool again) {
+  if (again) {
+    for (long call = 0; call < kOfExec; call++) check(syscall(SYS_getsid, 0) > 0);
+    syscall(SYS_tkill, syscall(SYS_gettid), SIGKILL);
+    return 1;
+  }
+  sleep_through_a_stop();
+  for (long i = 0; i < kForks; i++) {
+    const pid_t child = fork();
+    check(child >= 0);
+    if (child == 0) {
+      for (long call = 0; call < kOfFork; call++) check(syscall(SYS_getsid, 0) > 0);
+      _exit(0);
+    }
+    int status = 0;
+    check(waitpid(child, &status, 0) == child && status == 0);
+  }
+  // Another thread than the first executes the program anew, and goes on under the first one's number.
+  const pid_t child = fork();
+  check(child >= 0);
+  if (child == 0) {
+    std::thread([] { execl("/proc/self/exe", "kernel_sums", "ways-again", nullptr); }).join();
+    _exit(1);
+  }
+  int status = 0;
+  check(waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  call_until_denied();
+  return 0;
+}
+
+}  // namespace uscope::test
