@@ -27,7 +27,7 @@ VM = HERE.parent / "tests" / "vm"
 BATCH = 50
 # state, case: cost over which other state, and its bound; None: told, not judged.
 BOUNDS = [
-    ("kmod", "same", "probe", 3000), ("kmod", "sites", "probe", 3000), ("kmod", "depths", "probe", 3000),
+    ("kmod", "same", "probe", 600), ("kmod", "sites", "probe", 1400), ("kmod", "depths", "probe", 3000),
     ("untraced", "same", "probe", 60), ("loaded", "same", "native", 0), ("detached", "same", "native", 0),
     ("unloaded", "same", "native", 0), ("bpf", "same", "probe", None), ("bpf", "sites", "probe", None), ("bpf", "depths", "probe", None),
 ]
