@@ -102,6 +102,9 @@ USC_INLINE void usc_query_key_of_number(const struct usc_query *query, __u32 abi
 	}
 }
 
+/* Where calls are only counted: bytes for each CPU, at most, that say of threads what they are in. */
+#define USC_QUERY_THREADS (7u << 18)
+
 #define USC_QUERY_STEPS 64 /* of a power of two; below that, each number is one */
 
 /* Beside a row that stands for a group of steps: how many of its events lie in which. */

@@ -13,6 +13,7 @@
 #include "query/plan/splitter.h"
 #include "query/sql/lexer.h"
 #include "query/sql/parser.h"
+#include "uscope/control.h"
 #include "uscope/query_rows.h"
 
 namespace uscope::query {
@@ -114,7 +115,9 @@ Result<Plan> plan(const std::string& text, std::uint32_t traced) {
 
 std::uint64_t memory_of_sums(const usc_query& question) {
   const std::uint64_t steps = usc_query_steps_word(&question) != 0 ? USC_QUERY_STEP_ROWS * sizeof(usc_query_steps) : 0;
-  return 2 * (USC_QUERY_ROWS * sizeof(usc_query_row) + steps);
+  const std::uint64_t calls =
+      usc_query_counts_calls(&question) != 0 ? USC_ABI_COUNT * USC_SYSCALL_BITS * sizeof(__u64) : 0;
+  return 2 * (USC_QUERY_ROWS * sizeof(usc_query_row) + steps + calls) + (calls != 0 ? USC_QUERY_THREADS : 0);
 }
 
 }  // namespace uscope::query

@@ -73,8 +73,8 @@ struct Plan {
 // are like it. `traced`: sources that are traced whatever WHERE says, as bits.
 [[nodiscard]] Result<Plan> plan(const std::string& text, std::uint32_t traced = 0);
 
-// Bytes that the sums of a question take on each CPU: two tables of rows, with counts of steps beside them where it has
-// steps.
+// Bytes that the sums of a question take on each CPU, at most: two tables of rows, with counts of steps beside them
+// where it has steps. Where it only counts calls, counts by number, and what threads are in.
 [[nodiscard]] std::uint64_t memory_of_sums(const usc_query& question);
 
 // Gives a connection the functions of questions, all of which pass over NULL and over what is no number:

@@ -4,7 +4,9 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <fstream>
 #include <utility>
 
 #include "tracer/backend/bpf_handles.h"
@@ -14,7 +16,14 @@ namespace uscope::tracer {
 namespace {
 
 constexpr std::uint32_t kNumbers = USC_ABI_COUNT * USC_SYSCALL_BITS;
-constexpr std::uint32_t kThreads = 1U << 22;  // include/linux/threads.h: PID_MAX_LIMIT
+
+// How many of them a question can look at without their entries: of all numbers that threads have on this machine,
+// unless that takes too much memory. Threads with higher numbers are looked up.
+std::uint32_t brief_threads(std::uint32_t cpus) {
+  std::uint32_t numbers = 1U << 22;  // include/linux/threads.h: PID_MAX_LIMIT
+  std::ifstream("/proc/sys/kernel/pid_max") >> numbers;
+  return std::min(numbers, cpus * USC_QUERY_THREADS);
+}
 
 }  // namespace
 
@@ -28,7 +37,8 @@ void BpfSums::prepare(uscope_bpf& skeleton, const usc_query& question, std::uint
   question_ = question;
   if (counts_calls_) {
     bpf_map__set_max_entries(skeleton.maps.call_counts, cpus * 2 * kNumbers);
-    bpf_map__set_max_entries(skeleton.maps.brief_calls, kThreads / bpf_map__value_size(skeleton.maps.brief_calls));
+    bpf_map__set_max_entries(skeleton.maps.brief_calls,
+                             brief_threads(cpus) / bpf_map__value_size(skeleton.maps.brief_calls) + 1);
   }
   bpf_map__set_map_flags(skeleton.maps.query_rows, BPF_F_MMAPABLE);
   if (!has_question_) bpf_map__set_max_entries(skeleton.maps.query_rows, 1);
