@@ -39,11 +39,13 @@ cmake --preset release -DUSCOPE_TESTS=ON -DUSCOPE_UNIT_TESTS=$([ "$quick" = 1 ] 
 cmake --build build/release
 
 if [ "$quick" = 1 ]; then
-  stage "clang-tidy"
   mapfile -t files < <(changed || true)
-  [ "${#files[@]}" -eq 0 ] || scripts/tidy.py build/release "${files[@]}"
-  stage "quick tests"
-  exec scripts/run-tests.py build/release --label quick
+  if [ "${#files[@]}" -eq 0 ]; then
+    stage "quick tests"
+    exec scripts/run-tests.py build/release --label quick
+  fi
+  stage "quick tests, and clang-tidy beside them"
+  exec scripts/run-tests.py build/release --label quick --beside "scripts/tidy.py build/release ${files[*]}"
 fi
 
 stage "unit tests with AddressSanitizer and UndefinedBehaviorSanitizer"

@@ -34,7 +34,7 @@ struct Classes {
   __u32 libc = 0, app = 0, plugin = 0;
 };
 
-Outcome walk(__u32 mode, __u32 budget, const Classes& classes = {}, const std::vector<Step>& frames = kWalk) {
+Outcome walk_by(__u32 mode, __u32 budget, const Classes& classes = {}, const std::vector<Step>& frames = kWalk) {
   const usc_scope scope = {mode, budget};
   usc_scope_state state = USC_SCOPE_START;
   Outcome outcome;
@@ -64,36 +64,36 @@ void expect(const Outcome& outcome, const Names& kept, std::size_t offered, int 
 
 TEST(Scope, AppLastKeepsOneFrameWhateverTheBudget) {
   for (const __u32 budget : {1u, 3u, 5u, 64u})
-    expect(walk(USC_MODE_APP_LAST, budget), {"app_work"}, 6, USC_ENDED_SCOPE);
+    expect(walk_by(USC_MODE_APP_LAST, budget), {"app_work"}, 6, USC_ENDED_SCOPE);
 }
 
 TEST(Scope, AppAll) {
-  expect(walk(USC_MODE_APP_ALL, 1), {"app_work"}, 6, USC_ENDED_BUDGET);
-  expect(walk(USC_MODE_APP_ALL, 3), {"app_work", "app_loop", "main"}, 8, USC_ENDED_BUDGET);
-  expect(walk(USC_MODE_APP_ALL, 5), {"app_work", "app_loop", "main", "_start"}, 10, USC_ENDED_ROOT);
+  expect(walk_by(USC_MODE_APP_ALL, 1), {"app_work"}, 6, USC_ENDED_BUDGET);
+  expect(walk_by(USC_MODE_APP_ALL, 3), {"app_work", "app_loop", "main"}, 8, USC_ENDED_BUDGET);
+  expect(walk_by(USC_MODE_APP_ALL, 5), {"app_work", "app_loop", "main", "_start"}, 10, USC_ENDED_ROOT);
 }
 
 TEST(Scope, AllLastIsThePathThroughTheLayers) {
-  expect(walk(USC_MODE_ALL_LAST, 1), {"write"}, 1, USC_ENDED_BUDGET);
-  expect(walk(USC_MODE_ALL_LAST, 3), {"write", "plugin_leaf", "qsort"}, 5, USC_ENDED_BUDGET);
-  expect(walk(USC_MODE_ALL_LAST, 5), {"write", "plugin_leaf", "qsort", "app_work", "start_call_main"}, 9,
+  expect(walk_by(USC_MODE_ALL_LAST, 1), {"write"}, 1, USC_ENDED_BUDGET);
+  expect(walk_by(USC_MODE_ALL_LAST, 3), {"write", "plugin_leaf", "qsort"}, 5, USC_ENDED_BUDGET);
+  expect(walk_by(USC_MODE_ALL_LAST, 5), {"write", "plugin_leaf", "qsort", "app_work", "start_call_main"}, 9,
          USC_ENDED_BUDGET);
-  expect(walk(USC_MODE_ALL_LAST, 64), {"write", "plugin_leaf", "qsort", "app_work", "start_call_main", "_start"}, 10,
+  expect(walk_by(USC_MODE_ALL_LAST, 64), {"write", "plugin_leaf", "qsort", "app_work", "start_call_main", "_start"}, 10,
          USC_ENDED_ROOT);
 }
 
 TEST(Scope, AllAll) {
-  expect(walk(USC_MODE_ALL_ALL, 1), {"write"}, 1, USC_ENDED_BUDGET);
-  expect(walk(USC_MODE_ALL_ALL, 3), {"write", "fflush", "plugin_leaf"}, 3, USC_ENDED_BUDGET);
-  expect(walk(USC_MODE_ALL_ALL, 5), {"write", "fflush", "plugin_leaf", "plugin_run", "qsort"}, 5, USC_ENDED_BUDGET);
-  const Outcome all = walk(USC_MODE_ALL_ALL, 64);
+  expect(walk_by(USC_MODE_ALL_ALL, 1), {"write"}, 1, USC_ENDED_BUDGET);
+  expect(walk_by(USC_MODE_ALL_ALL, 3), {"write", "fflush", "plugin_leaf"}, 3, USC_ENDED_BUDGET);
+  expect(walk_by(USC_MODE_ALL_ALL, 5), {"write", "fflush", "plugin_leaf", "plugin_run", "qsort"}, 5, USC_ENDED_BUDGET);
+  const Outcome all = walk_by(USC_MODE_ALL_ALL, 64);
   EXPECT_EQ(all.kept.size(), kWalk.size());
   EXPECT_EQ(all.ended, USC_ENDED_ROOT);
 }
 
 TEST(Scope, TheBudgetIsReachedByTheLastFrameThatFits) {
   // Ten frames and a budget of ten: the walk stops at the tenth and does not look for a root it does not need.
-  expect(walk(USC_MODE_ALL_ALL, 10),
+  expect(walk_by(USC_MODE_ALL_ALL, 10),
          {"write", "fflush", "plugin_leaf", "plugin_run", "qsort", "app_work", "app_loop", "main", "start_call_main",
           "_start"},
          10, USC_ENDED_BUDGET);
@@ -101,37 +101,37 @@ TEST(Scope, TheBudgetIsReachedByTheLastFrameThatFits) {
 
 TEST(Scope, AnAppModuleCountsAsTheApplication) {
   const Classes classes = {.plugin = USC_CLASS_APP};
-  expect(walk(USC_MODE_APP_LAST, 5, classes), {"plugin_leaf"}, 3, USC_ENDED_SCOPE);
-  expect(walk(USC_MODE_APP_ALL, 3, classes), {"plugin_leaf", "plugin_run", "app_work"}, 6, USC_ENDED_BUDGET);
-  expect(walk(USC_MODE_APP_ALL, 64, classes), {"plugin_leaf", "plugin_run", "app_work", "app_loop", "main", "_start"},
-         10, USC_ENDED_ROOT);
+  expect(walk_by(USC_MODE_APP_LAST, 5, classes), {"plugin_leaf"}, 3, USC_ENDED_SCOPE);
+  expect(walk_by(USC_MODE_APP_ALL, 3, classes), {"plugin_leaf", "plugin_run", "app_work"}, 6, USC_ENDED_BUDGET);
+  expect(walk_by(USC_MODE_APP_ALL, 64, classes),
+         {"plugin_leaf", "plugin_run", "app_work", "app_loop", "main", "_start"}, 10, USC_ENDED_ROOT);
   // The modes over all binaries do not ask whose they are.
-  expect(walk(USC_MODE_ALL_LAST, 3, classes), {"write", "plugin_leaf", "qsort"}, 5, USC_ENDED_BUDGET);
-  expect(walk(USC_MODE_ALL_ALL, 3, classes), {"write", "fflush", "plugin_leaf"}, 3, USC_ENDED_BUDGET);
+  expect(walk_by(USC_MODE_ALL_LAST, 3, classes), {"write", "plugin_leaf", "qsort"}, 5, USC_ENDED_BUDGET);
+  expect(walk_by(USC_MODE_ALL_ALL, 3, classes), {"write", "fflush", "plugin_leaf"}, 3, USC_ENDED_BUDGET);
 }
 
 TEST(Scope, AnExcludedModuleIsSkippedInEveryMode) {
   const Classes classes = {.libc = USC_CLASS_EXCLUDED};
-  expect(walk(USC_MODE_APP_LAST, 1, classes), {"app_work"}, 6, USC_ENDED_SCOPE);
-  expect(walk(USC_MODE_APP_ALL, 3, classes), {"app_work", "app_loop", "main"}, 8, USC_ENDED_BUDGET);
-  expect(walk(USC_MODE_ALL_ALL, 3, classes), {"plugin_leaf", "plugin_run", "app_work"}, 6, USC_ENDED_BUDGET);
+  expect(walk_by(USC_MODE_APP_LAST, 1, classes), {"app_work"}, 6, USC_ENDED_SCOPE);
+  expect(walk_by(USC_MODE_APP_ALL, 3, classes), {"app_work", "app_loop", "main"}, 8, USC_ENDED_BUDGET);
+  expect(walk_by(USC_MODE_ALL_ALL, 3, classes), {"plugin_leaf", "plugin_run", "app_work"}, 6, USC_ENDED_BUDGET);
   // libc between plug-in and application, and between main and _start, breaks no run: _start belongs to app_work's.
-  expect(walk(USC_MODE_ALL_LAST, 5, classes), {"plugin_leaf", "app_work"}, 10, USC_ENDED_ROOT);
+  expect(walk_by(USC_MODE_ALL_LAST, 5, classes), {"plugin_leaf", "app_work"}, 10, USC_ENDED_ROOT);
 }
 
 TEST(Scope, AnExcludedModuleDoesNotBreakARun) {
   const std::vector<Step> frames = {{"a", kPlugin}, {"cb", kLibc}, {"b", kPlugin}, {"main", kApp}};
-  expect(walk(USC_MODE_ALL_LAST, 64, {.libc = USC_CLASS_EXCLUDED}, frames), {"a", "main"}, 4, USC_ENDED_ROOT);
-  expect(walk(USC_MODE_ALL_LAST, 64, {}, frames), {"a", "cb", "b", "main"}, 4, USC_ENDED_ROOT);
+  expect(walk_by(USC_MODE_ALL_LAST, 64, {.libc = USC_CLASS_EXCLUDED}, frames), {"a", "main"}, 4, USC_ENDED_ROOT);
+  expect(walk_by(USC_MODE_ALL_LAST, 64, {}, frames), {"a", "cb", "b", "main"}, 4, USC_ENDED_ROOT);
 }
 
 TEST(Scope, ExcludingTheExecutableOutranksBeingTheApplication) {
   for (const __u32 bits : {__u32{USC_CLASS_EXCLUDED}, __u32{USC_CLASS_EXCLUDED | USC_CLASS_APP}}) {
     const Classes classes = {.app = bits};
-    expect(walk(USC_MODE_APP_LAST, 5, classes), {}, 10, USC_ENDED_ROOT);
-    expect(walk(USC_MODE_APP_ALL, 5, classes), {}, 10, USC_ENDED_ROOT);
+    expect(walk_by(USC_MODE_APP_LAST, 5, classes), {}, 10, USC_ENDED_ROOT);
+    expect(walk_by(USC_MODE_APP_ALL, 5, classes), {}, 10, USC_ENDED_ROOT);
     // start_call_main is of libc, as qsort before it: with the application's frames out, one run.
-    expect(walk(USC_MODE_ALL_LAST, 5, classes), {"write", "plugin_leaf", "qsort"}, 10, USC_ENDED_ROOT);
+    expect(walk_by(USC_MODE_ALL_LAST, 5, classes), {"write", "plugin_leaf", "qsort"}, 10, USC_ENDED_ROOT);
   }
 }
 
