@@ -2,6 +2,7 @@
 """A terminal as a user sees it: tmux."""
 import os
 import subprocess
+import time
 
 from backend import SLOWNESS
 
@@ -46,6 +47,17 @@ class Terminal:
         except AssertionError as failure:
             raise AssertionError(f"{what}; the terminal shows:\n" + "\n".join(seen)) from failure
         return seen
+
+    def press_until(self, key, condition, what):
+        """Presses the key, and again where nothing has come of it: a program that Ctrl-C has just interrupted may drop what is typed meanwhile."""
+        for _ in range(5):
+            self.keys(key)
+            end = time.monotonic() + 3
+            while time.monotonic() < end:
+                if condition(self.lines()):
+                    return
+                time.sleep(0.02)
+        self.wait(condition, what)
 
     def state(self, text):
         """Until the second line says so."""

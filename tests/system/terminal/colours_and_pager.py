@@ -189,8 +189,7 @@ class OnATerminal(unittest.TestCase):
         terminal.run("clear; uscope events " + self.db)
         terminal.wait(lambda lines: lines[-1].startswith(":") and lines[0] != "", "less does not show it")
         terminal.keys("C-c")
-        terminal.keys("q")
-        terminal.wait(lambda lines: lines[-1].startswith("shell:") or any(line.startswith("shell:") for line in lines[1:]), "no shell")
+        terminal.press_until("q", lambda lines: any(line.startswith("shell:") for line in lines[1:]), "no shell")
         terminal.run("clear; echo asked")
         terminal.wait(lambda lines: "asked" in lines, "the shell does not read keys")
 
