@@ -536,9 +536,7 @@ std::uint64_t BpfBackend::missed_probes() {
   bpf_object__for_each_program(program, skeleton_->obj) {
     if (preempted_ && std::find(relieved.begin(), relieved.end(), program) != relieved.end()) continue;
     if (std::find(of_probes.begin(), of_probes.end(), program) != of_probes.end()) continue;
-    bpf_prog_info info{};
-    __u32 bytes = sizeof(info);
-    if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &bytes) == 0) missed += info.recursion_misses;
+    missed += times_skipped(program);
   }
   return missed;
 }

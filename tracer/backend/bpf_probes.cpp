@@ -216,12 +216,7 @@ std::array<const bpf_program*, 5> BpfProbes::programs(const uscope_bpf& skeleton
 
 std::uint64_t BpfProbes::missed() const {
   std::uint64_t missed = kernel_functions_.missed();
-  for (const bpf_program* program : programs(*skeleton_)) {
-    bpf_prog_info info{};
-    __u32 bytes = sizeof(info);
-    if (bpf_program__fd(program) >= 0 && bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &bytes) == 0)
-      missed += info.recursion_misses;
-  }
+  for (const bpf_program* program : programs(*skeleton_)) missed += times_skipped(program);
   return missed;
 }
 

@@ -339,8 +339,9 @@ Result<bool> Recording::each_second(std::uint64_t now) {
 
 // Rings are read in large, infrequent batches: a reader that runs next to the writers takes the rings' cache lines from
 // them with every record. The wait is such that a ring would fill to an eighth at the present rate; an urgent record
-// ends it early. Each round that saw nothing (`seen`: records) doubles the longest wait. No wait goes beyond a moment
-// at which something is due: what a question sums in the kernel leaves no records, so that a round sees nothing.
+// ends it early. Each round that saw nothing (`seen`: records), or asks a question, doubles the longest wait. No wait
+// goes beyond a moment at which something is due: what a question sums in the kernel leaves no records, so that a round
+// sees nothing.
 int Recording::next_wait(std::uint64_t now, std::size_t seen) {
   const std::uint64_t bytes = sink_->bytes();
   const double rate = now > round_before_ns_
@@ -350,7 +351,9 @@ int Recording::next_wait(std::uint64_t now, std::size_t seen) {
   round_before_ns_ = now;
   const std::uint32_t ring_bytes = bounded_ring_bytes(options_.sizes.ring_bytes, config_.cpus);
   const bool awaits_command = command_ && !outcome_.command;
-  idle_wait_ms_ = seen > 0 || awaits_command || ring_bytes < kRoomForIdleWait
+  // A question leaves few records, and nobody waits for one of them.
+  const bool is_busy = seen > 0 && config_.query.length == 0;
+  idle_wait_ms_ = is_busy || awaits_command || ring_bytes < kRoomForIdleWait
                       ? kLongestWaitMs
                       : std::min(idle_wait_ms_ * 2, kLongestIdleWaitMs);
   if (collector_->is_behind()) return 0;
