@@ -10,34 +10,24 @@
 static inline const struct usc_row *usc_row_at(void *tables, __u32 number);
 static inline const __u32 *usc_index_at(void *tables, __u32 number);
 
-/*
- * The rule that holds at a file offset. `exact` says that the offset is that of an interrupted instruction: where it
- * lies in a hole, exactly at the hole's start, the row before the hole holds (the instruction behind a system call that
- * ends its function; glibc's clone and clone3 end before that instruction, which the row builder counts in). Shared
- * rules come back with rule_base added. USC_RULE_NONE where no row holds.
- */
-USC_INLINE __u32 usc_row_find(void *tables, const struct usc_file_rows *file, __u64 offset, int exact)
+/* The rule that holds at a file offset. Shared rules come back with rule_base added. USC_RULE_NONE where no row holds. */
+USC_INLINE __u32 usc_row_find(void *tables, const struct usc_file_rows *file, __u64 offset)
 {
 	const struct usc_row *row;
 	const __u32 *index;
 	__u32 low, high, stretch, i, rule;
 
-	if (offset < file->text_start || offset > file->text_end || offset > 0xffffffffull)
+	if (offset < file->text_start || offset >= file->text_end || !file->row_count)
 		return USC_RULE_NONE;
-	if (!file->row_count || (offset == file->text_end && !exact))
+	stretch = ((__u32)offset - file->text_start) >> USC_INDEX_SHIFT;
+	index = usc_index_at(tables, file->index_base + stretch);
+	if (!index)
 		return USC_RULE_NONE;
-	low = high = file->row_count - 1;
-	if (offset != file->text_end) {
-		stretch = ((__u32)offset - file->text_start) >> USC_INDEX_SHIFT;
-		index = usc_index_at(tables, file->index_base + stretch);
-		if (!index)
-			return USC_RULE_NONE;
-		low = *index;
-		index = usc_index_at(tables, file->index_base + stretch + 1);
-		if (!index)
-			return USC_RULE_NONE;
-		high = *index;
-	}
+	low = *index;
+	index = usc_index_at(tables, file->index_base + stretch + 1);
+	if (!index)
+		return USC_RULE_NONE;
+	high = *index;
 	/* A damaged index must not lead into another file's rows. */
 	if (high >= file->row_count)
 		high = file->row_count - 1;
@@ -59,12 +49,6 @@ USC_INLINE __u32 usc_row_find(void *tables, const struct usc_file_rows *file, __
 	if (!row || row->offset > offset)
 		return USC_RULE_NONE;
 	rule = row->rule;
-	if (USC_RULE_KIND(rule) == USC_RULE_NONE && exact && row->offset == offset && low > 0) {
-		row = usc_row_at(tables, file->row_base + low - 1);
-		if (!row)
-			return USC_RULE_NONE;
-		rule = row->rule;
-	}
 	if (USC_RULE_KIND(rule) == USC_RULE_SHARED)
 		rule += file->rule_base << 3;
 	return rule;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "symbolizer/code/crt_code.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace uscope::symbolizer {
@@ -32,9 +33,18 @@ constexpr InstructionBytes kDone = {{0xc6, 0x05, kAny, kAny, kAny, kAny, 1}, 7};
 constexpr InstructionBytes kPop = {{0x5d}, 1, kAtEntry};                                // pop %rbp
 constexpr InstructionBytes kReturn = {{0xc3}, 1};                                       // ret
 
+// Of _init and _fini.
+constexpr InstructionBytes kEndbr = {{0xf3, 0x0f, 0x1e, 0xfa}, 4};                        // endbr64
+constexpr InstructionBytes kAlign = {{0x48, 0x83, 0xec, 8}, 4};                           // sub $8,%rsp
+constexpr InstructionBytes kLoadStart = {{0x48, 0x8b, 0x05, kAny, kAny, kAny, kAny}, 7};  // mov __gmon_start__@GOT,%rax
+constexpr InstructionBytes kNoStart = {{0x48, 0xc7, 0xc0, 0, 0, 0, 0}, 7};                // mov $0,%rax
+constexpr InstructionBytes kCallStart = {{0x48, 0x85, 0xc0, 0x74, 0x02, 0xff, 0xd0}, 7};  // test; je; call *%rax
+constexpr InstructionBytes kRealign = {{0x48, 0x83, 0xc4, 8}, 4};                         // add $8,%rsp
+constexpr std::uint32_t kAligned = USC_RULE_COMPACT(USC_RULE_RSP, 2, 0);
+
 template <bool ByGot>
-constexpr std::array kFunction = {kCompare, kSkip, kPush, kTest,  kFrame, kJump, kLoad, ByGot ? kCallByGot : kCall,
-                                  kCall,    kDone, kPop,  kReturn};
+constexpr std::array kDestructors = {kCompare, kSkip, kPush, kTest,  kFrame, kJump, kLoad, ByGot ? kCallByGot : kCall,
+                                     kCall,    kDone, kPop,  kReturn};
 
 bool is_at(std::span<const std::byte> code, const InstructionBytes& instruction) {
   if (code.size() < instruction.size) return false;
@@ -43,40 +53,89 @@ bool is_at(std::span<const std::byte> code, const InstructionBytes& instruction)
   return true;
 }
 
-std::optional<CrtFunction> function_at(std::span<const std::byte> code, std::span<const InstructionBytes> pattern) {
-  CrtFunction found;
-  std::size_t rows = 0;
-  found.rows[rows++] = {0, kAtEntry};
-  for (const InstructionBytes& instruction : pattern) {
-    if (!is_at(code.subspan(found.size), instruction)) return std::nullopt;
-    found.size += instruction.size;
-    if (instruction.rule_behind != 0 && rows < found.rows.size())
-      found.rows[rows++] = {found.size, instruction.rule_behind};
+// Reads the instructions of a function, one behind the other.
+class Reading {
+ public:
+  explicit Reading(std::span<const std::byte> code) : code_(code) {}
+
+  // The next instruction if it is this one.
+  bool take(const InstructionBytes& instruction) {
+    if (!is_at(code_.subspan(found_.size), instruction)) return false;
+    found_.size += instruction.size;
+    if (instruction.rule_behind != 0) hold(instruction.rule_behind);
+    return true;
   }
-  return found;
+  // From here on. At most as many times as a function has rows.
+  void hold(std::uint32_t rule) { found_.rows.at(found_.row_count++) = {found_.size, rule}; }
+  [[nodiscard]] const CrtFunction& found() const { return found_; }
+
+ private:
+  std::span<const std::byte> code_;
+  CrtFunction found_;
+};
+
+std::optional<CrtFunction> destructors_at(std::span<const std::byte> code,
+                                          std::span<const InstructionBytes> instructions) {
+  Reading reading(code);
+  reading.hold(kAtEntry);
+  for (const InstructionBytes& instruction : instructions)
+    if (!reading.take(instruction)) return std::nullopt;
+  return reading.found();
+}
+
+// The middle of these functions is joined of what each start file has: at most __gmon_start__ and some calls.
+std::optional<CrtFunction> start_file_function_at(std::span<const std::byte> code) {
+  constexpr int kMostCalls = 6;
+  Reading reading(code);
+  reading.hold(kAtEntry);
+  (void)reading.take(kEndbr);
+  if (!reading.take(kAlign)) return std::nullopt;
+  reading.hold(kAligned);
+  if ((reading.take(kLoadStart) || reading.take(kNoStart)) && !reading.take(kCallStart)) return std::nullopt;
+  for (int calls = 0; calls < kMostCalls && reading.take(kCall); calls++) {
+  }
+  if (!reading.take(kRealign)) return std::nullopt;
+  reading.hold(kAtEntry);
+  return reading.take(kReturn) ? std::optional(reading.found()) : std::nullopt;
+}
+
+// Calls `see` with each place of these bytes.
+template <std::size_t Size, typename See>
+void each_place(std::span<const std::byte> code, const std::array<unsigned char, Size>& bytes, const See& see) {
+  for (std::size_t from = 0; from < code.size();) {
+    const auto* hit = static_cast<const std::byte*>(memmem(code.data() + from, code.size() - from, bytes.data(), Size));
+    if (hit == nullptr) return;
+    const auto at = static_cast<std::size_t>(hit - code.data());
+    see(at);
+    from = at + 1;
+  }
 }
 
 }  // namespace
 
 std::vector<CrtFunction> find_crt_functions(std::span<const std::byte> code) {
-  // The search uses the rarest bytes of the function, "push %rbp; cmpq $0,…", which follow cmpb $0 and the jump.
-  constexpr std::array<unsigned char, 4> kMark = {0x55, 0x48, 0x83, 0x3d};
-  const std::size_t before = kCompare.size + kSkip.size;
   std::vector<CrtFunction> found;
-  for (std::size_t from = 0; from < code.size();) {
-    const auto* hit =
-        static_cast<const std::byte*>(memmem(code.data() + from, code.size() - from, kMark.data(), kMark.size()));
-    if (hit == nullptr) break;
-    const auto mark = static_cast<std::size_t>(hit - code.data());
-    from = mark + 1;
-    if (mark < before) continue;
-    const auto here = code.subspan(mark - before);
-    auto function = function_at(here, kFunction<false>);
-    if (!function) function = function_at(here, kFunction<true>);
-    if (!function) continue;
-    function->start = mark - before;
+  const auto add = [&found](std::optional<CrtFunction> function, std::size_t start) {
+    if (!function) return;
+    function->start = start;
     found.push_back(*function);
-  }
+  };
+  // The rarest bytes, "push %rbp; cmpq $0,…", follow cmpb $0 and the jump.
+  constexpr std::array<unsigned char, 4> kPushTest = {0x55, 0x48, 0x83, 0x3d};
+  constexpr std::size_t kBefore = kCompare.size + kSkip.size;
+  each_place(code, kPushTest, [&](std::size_t at) {
+    if (at < kBefore) return;
+    const auto here = code.subspan(at - kBefore);
+    auto function = destructors_at(here, kDestructors<false>);
+    add(function ? function : destructors_at(here, kDestructors<true>), at - kBefore);
+  });
+  constexpr std::array<unsigned char, 4> kSubtract = {0x48, 0x83, 0xec, 8};
+  each_place(code, kSubtract, [&](std::size_t at) {
+    const bool has_endbr = at >= kEndbr.size && is_at(code.subspan(at - kEndbr.size), kEndbr);
+    const std::size_t start = has_endbr ? at - kEndbr.size : at;
+    add(start_file_function_at(code.subspan(start)), start);
+  });
+  std::sort(found.begin(), found.end(), [](const CrtFunction& a, const CrtFunction& b) { return a.start < b.start; });
   return found;
 }
 

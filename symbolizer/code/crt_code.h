@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// __do_global_dtors_aux, which gcc's crtbeginS.o adds to every library and position-independent program, without unwind
-// information. It runs C++ destructors, which make calls whenever a program ends: streams are flushed.
+// The functions that gcc's and glibc's start files add without unwind information: __do_global_dtors_aux, in every
+// library and position-independent program, which runs C++ destructors, so that streams are flushed in it; _init and
+// _fini, in every file, which a page fault or a timer finds, and which call old constructors and destructors.
 #pragma once
 
 #include <array>
@@ -23,7 +24,8 @@ struct CrtRow {
 struct CrtFunction {
   std::size_t start = 0;  // offset in the code examined
   std::size_t size = 0;
-  std::array<CrtRow, 4> rows{};
+  std::array<CrtRow, 4> rows{};  // the first `row_count` of them
+  std::size_t row_count = 0;
 };
 
 // The longest such function.

@@ -36,8 +36,8 @@ void add_trampolines(std::uint64_t from, std::span<const std::byte> code, std::v
 void add_crt_functions(std::uint64_t from, std::span<const std::byte> code, std::vector<HolePiece>& pieces) {
   for (const CrtFunction& function : find_crt_functions(code)) {
     const std::uint64_t start = from + function.start;
-    for (std::size_t i = 0; i < function.rows.size(); i++) {
-      const std::size_t end = i + 1 < function.rows.size() ? function.rows[i + 1].offset : function.size;
+    for (std::size_t i = 0; i < function.row_count; i++) {
+      const std::size_t end = i + 1 < function.row_count ? function.rows[i + 1].offset : function.size;
       HolePiece piece;
       piece.range = {start + function.rows[i].offset, start + end};
       piece.rule = function.rows[i].rule;

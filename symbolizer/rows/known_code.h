@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Recognises code without unwind information by its instructions: signal trampolines, gcc's __do_global_dtors_aux, V8's
-// builtins in a file without symbols.
+// Recognises code without unwind information by its instructions: signal trampolines, functions of the start files
+// (crt_code.h), V8's builtins in a file without symbols.
 #pragma once
 
 #include <cstdint>

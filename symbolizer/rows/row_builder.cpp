@@ -13,7 +13,8 @@
 // bytes (known_code.h).
 //
 // A system call instruction directly after an FDE counts as the last one of that FDE: glibc's clone3 ends its FDE
-// before it, though its state still holds, so that the pc of every thread that creates another would lie in a hole.
+// before it, though its state still holds. Where a system call instruction is the last one, so does the byte behind it,
+// which is the pc of whoever makes the call: that of every thread that creates another would lie in a hole.
 //
 // Coroutines. makecontext makes a coroutine return to glibc's __start_context as if it had been called from the byte
 // before: that byte is the end of the stack, and so is the function, which continues with the next context or exit. It
@@ -291,10 +292,13 @@ void TableBuilder::take_in_syscalls(TextReader& text) {
   constexpr std::uint64_t kSyscallBytes = 2;
   for (std::size_t i = 0; i < stretches_.size(); i++) {
     Stretch& stretch = stretches_[i];
-    const bool has_room = i + 1 == stretches_.size() || stretches_[i + 1].start - stretch.end >= kSyscallBytes;
-    if (!stretch.section || !has_room || !text.has_syscall_at(stretch.end)) continue;
-    stretch.end += kSyscallBytes;
-    table_.stats.syscalls_taken_in++;
+    if (!stretch.section && stretch.go == nullptr) continue;
+    const std::uint64_t limit = i + 1 < stretches_.size() ? stretches_[i + 1].start : kHighestOffset;
+    if (stretch.section && limit - stretch.end >= kSyscallBytes && text.has_syscall_at(stretch.end)) {
+      stretch.end += kSyscallBytes;
+      table_.stats.syscalls_taken_in++;
+    }
+    if (stretch.end < limit && text.has_syscall_at(stretch.end - kSyscallBytes)) stretch.end++;
   }
 }
 

@@ -58,7 +58,7 @@ inline int step(usc_frame& frame, std::uint32_t rule, Memory& memory, symbolizer
 inline void walk(usc_frame frame, Memory& memory, symbolizer::UnwindTable& table, const usc_file_rows& file,
                  int steps) {
   for (int i = 0; i < steps; i++) {
-    const std::uint32_t rule = usc_row_find(&table, &file, frame.pc - (frame.exact != 0 ? 0 : 1), frame.exact != 0);
+    const std::uint32_t rule = usc_row_find(&table, &file, frame.pc - (frame.exact != 0 ? 0 : 1));
     if (step(frame, rule, memory, table) != USC_STEP_CALLER) return;
   }
 }

@@ -67,7 +67,7 @@ static __attribute__((__noinline__)) int check_step(struct check_tables *tables,
 		return usc_scope_ended(scope);
 	if (!file)
 		return usc_step_frame_pointer(frame, 0);
-	result = usc_step(frame, usc_row_find(tables, file, frame->pc, frame->exact), 0, tables);
+	result = usc_step(frame, usc_row_find(tables, file, frame->pc), 0, tables);
 	return result;
 }
 

@@ -111,7 +111,7 @@ std::optional<PcLookup> Walk::look_up_pc(const Mapping& mapping) const {
   } else {
     const usc_file_rows rows = symbolizer::place_of(*lookup.table);
     auto* table = const_cast<symbolizer::UnwindTable*>(lookup.table.get());
-    lookup.rule = usc_row_find(table, &rows, offset, frame_.exact != 0 ? 1 : 0);
+    lookup.rule = usc_row_find(table, &rows, offset);
   }
   return lookup;
 }

@@ -43,23 +43,19 @@ usc_file_rows add_file(FakeTables& tables, const Rows& rows, __u32 rule_base = 0
 }
 
 // What usc_row_find must answer, by looking at every row.
-__u32 linear(const Rows& rows, __u32 rule_base, __u64 offset, bool exact) {
-  if (offset < rows.front().offset || offset > rows.back().offset) return USC_RULE_NONE;
+__u32 linear(const Rows& rows, __u32 rule_base, __u64 offset) {
+  if (offset < rows.front().offset || offset >= rows.back().offset) return USC_RULE_NONE;
   std::size_t found = 0;
   for (std::size_t i = 0; i < rows.size(); i++)
     if (rows[i].offset <= offset) found = i;
   __u32 rule = rows[found].rule;
-  if (USC_RULE_KIND(rule) == USC_RULE_NONE && exact && rows[found].offset == offset && found > 0)
-    rule = rows[found - 1].rule;
   if (USC_RULE_KIND(rule) == USC_RULE_SHARED) rule += rule_base << 3;
   return rule;
 }
 
 void expect_equals_linear(FakeTables& tables, const usc_file_rows& file, const Rows& rows, __u64 offset) {
-  for (const int exact : {0, 1})
-    ASSERT_EQ(usc_row_find(&tables, &file, offset, exact), linear(rows, file.rule_base, offset, exact != 0))
-        << std::hex << "offset " << offset << " exact " << exact << " text " << file.text_start << ".."
-        << file.text_end;
+  ASSERT_EQ(usc_row_find(&tables, &file, offset), linear(rows, file.rule_base, offset))
+      << std::hex << "offset " << offset << " text " << file.text_start << ".." << file.text_end;
 }
 
 Rows random_rows(std::mt19937& random) {
@@ -109,17 +105,15 @@ TEST(RowFind, TextEdges) {
   FakeTables tables;
   const Rows rows = {{0x1000, kA}, {0x1010, kB}, {0x1234, USC_RULE_NONE}};
   const usc_file_rows file = add_file(tables, rows);
-  EXPECT_EQ(usc_row_find(&tables, &file, 0xfff, 0), USC_RULE_NONE);
-  EXPECT_EQ(usc_row_find(&tables, &file, 0xfff, 1), USC_RULE_NONE);
-  EXPECT_EQ(usc_row_find(&tables, &file, 0x1000, 0), kA);
-  EXPECT_EQ(usc_row_find(&tables, &file, 0x100f, 0), kA);
-  EXPECT_EQ(usc_row_find(&tables, &file, 0x1010, 0), kB);
-  EXPECT_EQ(usc_row_find(&tables, &file, 0x1233, 0), kB);
-  EXPECT_EQ(usc_row_find(&tables, &file, 0x1234, 0), USC_RULE_NONE);
-  EXPECT_EQ(usc_row_find(&tables, &file, 0x1234, 1), kB);  // interrupted just behind the last instruction
-  EXPECT_EQ(usc_row_find(&tables, &file, 0x1235, 1), USC_RULE_NONE);
-  EXPECT_EQ(usc_row_find(&tables, &file, 0x100001000ull, 0), USC_RULE_NONE);  // not folded into 32 bits
-  EXPECT_EQ(usc_row_find(&tables, &file, ~0ull, 1), USC_RULE_NONE);
+  EXPECT_EQ(usc_row_find(&tables, &file, 0xfff), USC_RULE_NONE);
+  EXPECT_EQ(usc_row_find(&tables, &file, 0x1000), kA);
+  EXPECT_EQ(usc_row_find(&tables, &file, 0x100f), kA);
+  EXPECT_EQ(usc_row_find(&tables, &file, 0x1010), kB);
+  EXPECT_EQ(usc_row_find(&tables, &file, 0x1233), kB);
+  EXPECT_EQ(usc_row_find(&tables, &file, 0x1234), USC_RULE_NONE);
+  EXPECT_EQ(usc_row_find(&tables, &file, 0x1235), USC_RULE_NONE);
+  EXPECT_EQ(usc_row_find(&tables, &file, 0x100001000ull), USC_RULE_NONE);  // not folded into 32 bits
+  EXPECT_EQ(usc_row_find(&tables, &file, ~0ull), USC_RULE_NONE);
   EXPECT_EQ(tables.outside, 0);
 }
 
@@ -127,10 +121,10 @@ TEST(RowFind, TextUpToTheTopOfFourGigabytes) {
   FakeTables tables;
   const Rows rows = {{0xffffff00, kA}, {0xffffff80, kB}, {0xffffffff, USC_RULE_NONE}};
   const usc_file_rows file = add_file(tables, rows);
-  EXPECT_EQ(usc_row_find(&tables, &file, 0xffffff7f, 0), kA);
-  EXPECT_EQ(usc_row_find(&tables, &file, 0xfffffffe, 0), kB);
-  EXPECT_EQ(usc_row_find(&tables, &file, 0xffffffff, 0), USC_RULE_NONE);
-  EXPECT_EQ(usc_row_find(&tables, &file, 0xffffffff, 1), kB);
+  EXPECT_EQ(usc_row_find(&tables, &file, 0xffffff7f), kA);
+  EXPECT_EQ(usc_row_find(&tables, &file, 0xfffffffe), kB);
+  EXPECT_EQ(usc_row_find(&tables, &file, 0xffffffff), USC_RULE_NONE);
+  EXPECT_EQ(usc_row_find(&tables, &file, 0x100000000ull), USC_RULE_NONE);
 }
 
 // The text's end on a stretch's border: its offset belongs to no stretch, and what lies behind the file's index is the
@@ -143,45 +137,36 @@ TEST(RowFind, TextEndOnAStretchBorderDoesNotLookIntoTheNextFile) {
   const Rows next = {{0, kC}, {0x10, kC}, {0x20, kC}, {0x30, kC}, {0x40, kC}, {0x50, kC}, {0x60, USC_RULE_NONE}};
   add_file(tables, next);
   tables.index[file.index_base + 3] = 6;
-  EXPECT_EQ(usc_row_find(&tables, &file, 0x1200, 0), USC_RULE_NONE);
-  EXPECT_EQ(usc_row_find(&tables, &file, 0x1200, 1), kB);
+  EXPECT_EQ(usc_row_find(&tables, &file, 0x1200), USC_RULE_NONE);
 }
 
 TEST(RowFind, TextEndOnAStretchBorderOfTheLastFile) {
   FakeTables tables;
   const Rows rows = {{0x1000, kA}, {0x1200, USC_RULE_NONE}};
   const usc_file_rows file = add_file(tables, rows);
-  EXPECT_EQ(usc_row_find(&tables, &file, 0x1200, 1), kA);
+  EXPECT_EQ(usc_row_find(&tables, &file, 0x11ff), kA);
+  EXPECT_EQ(usc_row_find(&tables, &file, 0x1200), USC_RULE_NONE);
   EXPECT_EQ(tables.outside, 0);
 }
 
-TEST(RowFind, HolesAndTheirStart) {
+TEST(RowFind, HolesAreOfNoFunction) {
   FakeTables tables;
-  // clone3: its FDE ends at the syscall instruction's end; then a hole; then the next function.
   const Rows rows = {
       {0x2000, USC_RULE_ROOT}, {0x2020, kA}, {0x2039, USC_RULE_NONE}, {0x2040, kB}, {0x2050, USC_RULE_NONE}};
   const usc_file_rows file = add_file(tables, rows);
-  EXPECT_EQ(usc_row_find(&tables, &file, 0x2010, 0), USC_RULE_ROOT);
-  EXPECT_EQ(usc_row_find(&tables, &file, 0x2038, 0), kA);
-  EXPECT_EQ(usc_row_find(&tables, &file, 0x2039, 0), USC_RULE_NONE);
-  EXPECT_EQ(usc_row_find(&tables, &file, 0x2039, 1), kA);
-  EXPECT_EQ(usc_row_find(&tables, &file, 0x203a, 1), USC_RULE_NONE);  // inside the hole
-  EXPECT_EQ(usc_row_find(&tables, &file, 0x2040, 1), kB);
+  EXPECT_EQ(usc_row_find(&tables, &file, 0x2010), USC_RULE_ROOT);
+  EXPECT_EQ(usc_row_find(&tables, &file, 0x2038), kA);
+  EXPECT_EQ(usc_row_find(&tables, &file, 0x2039), USC_RULE_NONE);
+  EXPECT_EQ(usc_row_find(&tables, &file, 0x203f), USC_RULE_NONE);
+  EXPECT_EQ(usc_row_find(&tables, &file, 0x2040), kB);
 }
 
-TEST(RowFind, AHoleAtTheTextsStartHasNoRowBefore) {
+TEST(RowFind, AHoleAtTheTextsStart) {
   FakeTables tables;
   add_file(tables, {{0, kC}, {0x100, USC_RULE_NONE}});
   const Rows rows = {{0x1000, USC_RULE_NONE}, {0x1010, kA}, {0x1020, USC_RULE_NONE}};
   const usc_file_rows file = add_file(tables, rows);
-  EXPECT_EQ(usc_row_find(&tables, &file, 0x1000, 1), USC_RULE_NONE);  // not the row of the file before
-}
-
-TEST(RowFind, AHoleBehindAHoleGivesNothing) {
-  FakeTables tables;
-  const Rows rows = {{0x1000, kA}, {0x1010, USC_RULE_NONE}, {0x1020, USC_RULE_NONE}, {0x1030, USC_RULE_NONE}};
-  const usc_file_rows file = add_file(tables, rows);
-  EXPECT_EQ(usc_row_find(&tables, &file, 0x1020, 1), USC_RULE_NONE);
+  EXPECT_EQ(usc_row_find(&tables, &file, 0x1000), USC_RULE_NONE);  // not the row of the file before
 }
 
 // The densest stretches there can be: a row for every byte, over several stretches.
@@ -194,7 +179,7 @@ TEST(RowFind, StretchesFullOfOneByteRows) {
   const usc_file_rows file = add_file(tables, rows);
   for (__u32 i = 0; i < 4 * USC_INDEX_BYTES; i++) {
     tables.row_reads = 0;
-    EXPECT_EQ(usc_row_find(&tables, &file, 0x3000 + i, 0), USC_RULE_COMPACT(USC_RULE_RSP, i + 1, 0)) << i;
+    EXPECT_EQ(usc_row_find(&tables, &file, 0x3000 + i), USC_RULE_COMPACT(USC_RULE_RSP, i + 1, 0)) << i;
     EXPECT_LE(tables.row_reads, USC_PAGE_ROWS_LOG2 + 2);
   }
 }
@@ -203,15 +188,15 @@ TEST(RowFind, OneRowOverManyStretches) {
   FakeTables tables;
   const Rows rows = {{0, kA}, {0x12345, USC_RULE_NONE}};
   const usc_file_rows file = add_file(tables, rows);
-  for (__u32 offset = 0; offset < 0x12345; offset += 37) EXPECT_EQ(usc_row_find(&tables, &file, offset, 0), kA);
+  for (__u32 offset = 0; offset < 0x12345; offset += 37) EXPECT_EQ(usc_row_find(&tables, &file, offset), kA);
 }
 
 TEST(RowFind, SharedRulesComeBackWithTheirPlaceInTheWholeTable) {
   FakeTables tables;
   const Rows rows = {{0, USC_RULE_SHARED_NUMBER(3)}, {0x10, USC_RULE_NONE}};
   const usc_file_rows file = add_file(tables, rows, 500);
-  EXPECT_EQ(usc_row_find(&tables, &file, 4, 0), USC_RULE_SHARED_NUMBER(503));
-  EXPECT_EQ(usc_row_find(&tables, &file, 0x10, 1), USC_RULE_SHARED_NUMBER(503));
+  EXPECT_EQ(usc_row_find(&tables, &file, 4), USC_RULE_SHARED_NUMBER(503));
+  EXPECT_EQ(usc_row_find(&tables, &file, 0xf), USC_RULE_SHARED_NUMBER(503));
 }
 
 // A table that is cut short gives no rule rather than a wrong one.
@@ -221,13 +206,13 @@ TEST(RowFind, TablesThatCannotBeReadGiveNoRule) {
   const usc_file_rows file = add_file(tables, rows);
   FakeTables no_index = tables;
   no_index.index.resize(1);
-  EXPECT_EQ(usc_row_find(&no_index, &file, 0x90, 0), USC_RULE_NONE);
+  EXPECT_EQ(usc_row_find(&no_index, &file, 0x90), USC_RULE_NONE);
   no_index.index.clear();
-  EXPECT_EQ(usc_row_find(&no_index, &file, 0x90, 0), USC_RULE_NONE);
+  EXPECT_EQ(usc_row_find(&no_index, &file, 0x90), USC_RULE_NONE);
   FakeTables no_rows = tables;
   no_rows.rows.clear();
-  EXPECT_EQ(usc_row_find(&no_rows, &file, 0x90, 0), USC_RULE_NONE);
-  EXPECT_EQ(usc_row_find(&no_rows, &file, 0x190, 1), USC_RULE_NONE);
+  EXPECT_EQ(usc_row_find(&no_rows, &file, 0x90), USC_RULE_NONE);
+  EXPECT_EQ(usc_row_find(&no_rows, &file, 0x190), USC_RULE_NONE);
 }
 
 // An index of any bits: the search stays bounded and inside the file's own rows, so whatever it answers is a rule of
@@ -251,7 +236,7 @@ TEST(RowFind, ADamagedIndexNeitherLoopsNorLeavesTheFile) {
     for (int i = 0; i < 100; i++) {
       const __u64 offset = file.text_start + random() % (file.text_end - file.text_start + 1);
       tables.row_reads = 0;
-      const __u32 rule = usc_row_find(&tables, &file, offset, static_cast<int>(random() % 2));
+      const __u32 rule = usc_row_find(&tables, &file, offset);
       EXPECT_LE(tables.row_reads, USC_PAGE_ROWS_LOG2 + 3);
       const bool own = rule == USC_RULE_NONE ||
                        std::any_of(rows.begin(), rows.end(), [&](const usc_row& row) { return row.rule == rule; });

@@ -151,8 +151,7 @@ class WalkModel : public ::testing::Test {
       const int answer = usc_scope_admit(&scope, &state, file, walk_model.exe_file, classes);
       if (answer & USC_SCOPE_KEEP) stack.frames.push_back(USC_FRAME(file, place, frame.exact));
       if (answer & USC_SCOPE_STOP) return end(stack, usc_scope_ended(&scope));
-      const __u32 rule = has_file ? usc_row_find(&tables_[of_file], &walk_model.files[of_file].numbers, offset,
-                                                 static_cast<int>(frame.exact))
+      const __u32 rule = has_file ? usc_row_find(&tables_[of_file], &walk_model.files[of_file].numbers, offset)
                                   : USC_RULE_FRAME_POINTER;
       const int result = usc_step(&frame, rule, &memory_, &tables_[0]);
       if (result == USC_STEP_ROOT) return end(stack, USC_ENDED_ROOT);

@@ -138,7 +138,7 @@ USC_SUBPROGRAM int search_pc(struct scratch *s, struct pc_lookup *lookup)
 	lookup->classes = entry->classes;
 	lookup->rule = USC_RULE_NONE;
 	if (entry->state == USC_FILE_READY)
-		lookup->rule = usc_row_find(tables_of(found.file), &entry->rows, offset, s->frame.exact);
+		lookup->rule = usc_row_find(tables_of(found.file), &entry->rows, offset);
 	else if (entry->state == USC_FILE_UNREACHABLE)
 		lookup->rule = RULE_FILE_GONE;
 	return LOOKUP_OK;

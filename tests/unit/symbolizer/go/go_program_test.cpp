@@ -38,7 +38,7 @@ struct Program {
 
   std::uint32_t rule_at(std::uint64_t address) {
     const auto offset = offset_of_address(facts.exec_segments, address);
-    return offset ? usc_row_find(&table, &place, *offset, 0) : USC_RULE_NONE;
+    return offset ? usc_row_find(&table, &place, *offset) : USC_RULE_NONE;
   }
 
   std::string path;

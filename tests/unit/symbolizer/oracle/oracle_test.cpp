@@ -88,7 +88,7 @@ class Walkers {
       UnwindTable& table = files_.at(line->path).table;
       const usc_file_rows place = place_of(table);
       const std::uint64_t offset = address - line->start + (line->path == "[vdso]" ? 0 : line->offset);
-      walk.ended = usc_step(&frame, usc_row_find(&table, &place, offset, frame.exact != 0 ? 1 : 0), &memory, &table);
+      walk.ended = usc_step(&frame, usc_row_find(&table, &place, offset), &memory, &table);
       if (walk.ended != USC_STEP_CALLER) return walk;
     }
     return walk;

@@ -77,7 +77,7 @@ TEST_F(Compiled, EntryWithoutAnFdeIsTheRoot) {
   const auto entry = offset_of_address(facts->exec_segments, facts->entry);
   ASSERT_TRUE(entry);
   const usc_file_rows place = place_of(*table);
-  EXPECT_EQ(usc_row_find(&*table, &place, *entry + 9, 1), USC_RULE_ROOT);
+  EXPECT_EQ(usc_row_find(&*table, &place, *entry + 9), USC_RULE_ROOT);
 }
 
 TEST_F(Compiled, SectionHeadersAreNotNeeded) {
@@ -150,7 +150,7 @@ TEST_F(Compiled, UnsupportedRulesBreakTheWalk) {
   for (std::uint64_t i = 0; i < 7; i++) {
     usc_frame frame = made_up_frame(first + i);
     const int expected = i == 5 ? USC_STEP_ROOT : USC_STEP_BROKEN(USC_BROKEN_BAD_RULE);
-    EXPECT_EQ(usc_step(&frame, usc_row_find(&*table, &place, first + i, 1), &memory, &*table), expected) << i;
+    EXPECT_EQ(usc_step(&frame, usc_row_find(&*table, &place, first + i), &memory, &*table), expected) << i;
   }
 }
 

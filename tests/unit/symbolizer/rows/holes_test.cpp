@@ -72,6 +72,70 @@ TEST(CrtFunctions, NothingElseIsTaken) {
   }
 }
 
+// What start files put into .init and .fini: Debian's libraries and programs, static ones, Ubuntu's (endbr64), and
+// those whose crtbegin.o registers constructors, from there.
+constexpr std::array<unsigned char, 9> kFini = {0x48, 0x83, 0xec, 8, 0x48, 0x83, 0xc4, 8, 0xc3};
+constexpr std::array<unsigned char, 23> kInit = {0x48, 0x83, 0xec, 8,    0x48, 0x8b, 0x05, 0xa5, 0xef, 0x0c, 0,   0x48,
+                                                 0x85, 0xc0, 0x74, 0x02, 0xff, 0xd0, 0x48, 0x83, 0xc4, 8,    0xc3};
+
+std::vector<unsigned char> joined(std::span<const unsigned char> a, std::span<const unsigned char> b) {
+  std::vector<unsigned char> both(a.begin(), a.end());
+  both.insert(both.end(), b.begin(), b.end());
+  return both;
+}
+
+void expect_start_file_function(const std::vector<unsigned char>& function) {
+  const std::size_t align = function[0] == 0xf3 ? 8 : 4;
+  const auto code = code_with(function, 50, 200);
+  const auto found = find_crt_functions(std::as_bytes(std::span(code)));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].start, 50u);
+  EXPECT_EQ(found[0].size, function.size());
+  ASSERT_EQ(found[0].row_count, 3u);
+  const std::array<std::pair<std::size_t, std::uint32_t>, 3> expected = {{
+      {0, USC_RULE_COMPACT(USC_RULE_RSP, 1, 0)},
+      {align, USC_RULE_COMPACT(USC_RULE_RSP, 2, 0)},                // behind sub $8,%rsp
+      {function.size() - 1, USC_RULE_COMPACT(USC_RULE_RSP, 1, 0)},  // behind add $8,%rsp
+  }};
+  for (std::size_t i = 0; i < expected.size(); i++) {
+    EXPECT_EQ(found[0].rows[i].offset, expected[i].first) << i;
+    EXPECT_EQ(found[0].rows[i].rule, expected[i].second) << i;
+  }
+}
+
+TEST(CrtFunctions, InitAndFini) {
+  const std::array<unsigned char, 4> endbr = {0xf3, 0x0f, 0x1e, 0xfa};
+  const std::array<unsigned char, 5> call = {0xe8, 1, 2, 3, 4};
+  std::vector<unsigned char> of_static(kInit.begin(), kInit.end());
+  const std::array<unsigned char, 7> no_start = {0x48, 0xc7, 0xc0, 0, 0, 0, 0};  // mov $0,%rax
+  std::copy(no_start.begin(), no_start.end(), of_static.begin() + 4);
+  for (const std::span<const unsigned char> function :
+       {std::span<const unsigned char>(kFini), std::span<const unsigned char>(kInit),
+        std::span<const unsigned char>(of_static)}) {
+    std::vector<unsigned char> calling(function.begin(), function.end());
+    calling.insert(calling.end() - 5, call.begin(), call.end());
+    calling.insert(calling.end() - 5, call.begin(), call.end());
+    expect_start_file_function({function.begin(), function.end()});
+    expect_start_file_function(joined(endbr, function));
+    expect_start_file_function(calling);
+    expect_start_file_function(joined(endbr, calling));
+  }
+}
+
+TEST(CrtFunctions, NothingElseIsInitOrFini) {
+  for (const std::span<const unsigned char> function :
+       {std::span<const unsigned char>(kFini), std::span<const unsigned char>(kInit)}) {
+    for (std::size_t bytes = 0; bytes < function.size(); bytes++)
+      EXPECT_TRUE(find_crt_functions(std::as_bytes(function.first(bytes))).empty()) << bytes;
+    for (std::size_t at = 0; at < function.size(); at++) {
+      if (function.size() == kInit.size() && at >= 7 && at < 11) continue;  // where __gmon_start__ is
+      std::vector<unsigned char> code(function.begin(), function.end());
+      code[at] ^= 0x40;
+      EXPECT_TRUE(find_crt_functions(std::as_bytes(std::span(code))).empty()) << at;
+    }
+  }
+}
+
 class Folder : public testing::Test {
  protected:
   std::string build(const std::string& source, const std::string& flags) {
@@ -96,14 +160,14 @@ TEST_F(Folder, LibrariesOfThisCompiler) {
   auto facts = read_elf_facts(fd.get(), path);
   ASSERT_TRUE(table && facts);
   EXPECT_TRUE(check_rows(*table));
-  EXPECT_EQ(table->stats.crt_rows, 4u);
+  EXPECT_EQ(table->stats.crt_rows, 4u + 3u + 3u);  // __do_global_dtors_aux, _init, _fini
   const auto start = offset_of_address(facts->exec_segments, std::stoull(at, nullptr, 16));
   ASSERT_TRUE(start);
   const usc_file_rows place = place_of(*table);
   // Somewhere behind its start lies the part with a frame, and it is left again before 56 bytes are over.
   std::size_t framed = 0;
   for (std::uint64_t offset = *start; offset < *start + 56; offset++)
-    if (usc_row_find(&*table, &place, offset, 1) == USC_RULE_COMPACT(USC_RULE_RBP, 2, 2)) framed++;
+    if (usc_row_find(&*table, &place, offset) == USC_RULE_COMPACT(USC_RULE_RBP, 2, 2)) framed++;
   EXPECT_EQ(framed, 27u);
 }
 

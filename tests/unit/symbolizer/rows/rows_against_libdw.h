@@ -149,7 +149,7 @@ class Comparison {
  private:
   // usc_row_find must find what a plain search finds.
   std::uint32_t rule_at(std::uint64_t offset) {
-    const std::uint32_t rule = usc_row_find(const_cast<UnwindTable*>(&table_), &place_, offset, 0);
+    const std::uint32_t rule = usc_row_find(const_cast<UnwindTable*>(&table_), &place_, offset);
     const auto after = std::upper_bound(table_.rows.begin(), table_.rows.end(), offset,
                                         [](std::uint64_t value, const usc_row& row) { return value < row.offset; });
     const std::uint32_t plain =
@@ -190,9 +190,9 @@ class Comparison {
     return false;
   }
 
-  // At the first or second byte of a system call instruction that begins where an FDE ends.
+  // In a system call instruction that an FDE ends before, or at the byte behind one that an FDE ends with or before.
   bool is_syscall_behind_fde(std::uint64_t offset) {
-    for (std::uint64_t back = 0; back < 2 && fd_ >= 0; back++) {
+    for (std::uint64_t back = 0; back < 3 && fd_ >= 0; back++) {
       unsigned char code[2];
       const auto before = address_of_offset(facts_.exec_segments, offset - back - 1);
       Dwarf_Frame* found = nullptr;

@@ -96,8 +96,8 @@ TEST(Rows, AllRegistersAgreeWithCompactRows) {
   for (std::uint64_t offset = compact->text_start; offset < compact->text_end; offset += 3) {
     usc_frame one = made_up_frame(offset);
     usc_frame other = one;
-    const int first = usc_step(&one, usc_row_find(&*compact, &compact_place, offset, 0), &memory, &*compact);
-    const int second = usc_step(&other, usc_row_find(&*whole, &whole_place, offset, 0), &memory, &*whole);
+    const int first = usc_step(&one, usc_row_find(&*compact, &compact_place, offset), &memory, &*compact);
+    const int second = usc_step(&other, usc_row_find(&*whole, &whole_place, offset), &memory, &*whole);
     ASSERT_EQ(first, second) << offset;
     ASSERT_EQ(one.pc, other.pc) << offset;
     ASSERT_EQ(one.regs[USC_REG_RSP], other.regs[USC_REG_RSP]) << offset;
@@ -108,8 +108,8 @@ TEST(Rows, AllRegistersAgreeWithCompactRows) {
   EXPECT_GT(steps, 100'000u);
 }
 
-// glibc's clone and clone3 end their FDEs before their system call instructions. These are taken in, and behind them,
-// only for an interrupted pc, the row before the hole holds.
+// glibc's clone and clone3 end their FDEs before their system call instructions. These are taken in, and the byte
+// behind them: the pc of whoever makes the call.
 TEST(Rows, SystemCallBehindAnFdeBelongsToIt) {
   const UniqueFd fd = open_to_read(kLibc);
   auto table = build_rows(fd.get(), "libc");
@@ -121,27 +121,33 @@ TEST(Rows, SystemCallBehindAnFdeBelongsToIt) {
   const auto found = std::search(text.begin(), text.end(), std::begin(clone3), std::end(clone3));
   ASSERT_NE(found, text.end());
   const auto behind = static_cast<std::uint64_t>(found - text.begin()) + sizeof(clone3);
-  EXPECT_EQ(usc_row_find(&*table, &place, behind, 1), USC_RULE_COMPACT(USC_RULE_RSP, 1, 0));
-  EXPECT_EQ(usc_row_find(&*table, &place, behind, 0), USC_RULE_NONE);
+  EXPECT_EQ(usc_row_find(&*table, &place, behind), USC_RULE_COMPACT(USC_RULE_RSP, 1, 0));
+  EXPECT_EQ(usc_row_find(&*table, &place, behind + 1), USC_RULE_NONE);
 }
 
-TEST(Rows, ExactOffsetAtTheStartOfAHoleTakesTheRowBefore) {
+// A hole begins where the function before it ends: only behind a system call is its first byte that function's.
+TEST(Rows, AFunctionEndsWithItsFde) {
   const UniqueFd fd = open_to_read(kLibc);
   auto table = build_rows(fd.get(), "libc");
   ASSERT_TRUE(table);
   const usc_file_rows place = place_of(*table);
+  const std::vector<char> text = bytes_of(kLibc);
   std::uint64_t holes = 0;
+  std::uint64_t behind_calls = 0;
   for (std::size_t i = 1; i < table->rows.size(); i++) {
     const usc_row& row = table->rows[i];
     if (USC_RULE_KIND(row.rule) != USC_RULE_NONE) continue;
     holes++;
-    ASSERT_EQ(usc_row_find(&*table, &place, row.offset, 0), USC_RULE_NONE) << row.offset;
-    ASSERT_EQ(usc_row_find(&*table, &place, row.offset, 1), table->rows[i - 1].rule) << row.offset;
-    if (row.offset + 1 < table->text_end && table->rows[i + 1].offset > row.offset + 1) {
-      ASSERT_EQ(usc_row_find(&*table, &place, row.offset + 1, 1), USC_RULE_NONE);
-    }
+    ASSERT_EQ(usc_row_find(&*table, &place, row.offset), USC_RULE_NONE) << row.offset;
+    ASSERT_EQ(usc_row_find(&*table, &place, row.offset - 1), table->rows[i - 1].rule) << row.offset;
+    const auto ends_with_call = [&](std::size_t end) {
+      return text.at(end - 2) == '\x0f' && text.at(end - 1) == '\x05';
+    };
+    ASSERT_FALSE(ends_with_call(row.offset)) << row.offset;
+    if (ends_with_call(row.offset - 1)) behind_calls++;
   }
   EXPECT_GT(holes, 1000u);
+  EXPECT_GE(behind_calls, 2u);
 }
 
 TEST(Rows, VdsoEqualsLibdw) {
