@@ -9,7 +9,9 @@
 namespace uscope::tracer {
 namespace {
 
+// From the call on: for records that are under way, and while the process's mappings could not be told.
 constexpr std::uint64_t kLateMappingNs = 1'000'000'000;
+constexpr std::uint64_t kLockedMappingsNs = 10'000'000'000;
 constexpr std::uint64_t kAskAfterNs = 2'000'000;
 constexpr std::size_t kMostAsked = 4096;
 // Telling that took t is followed by this many t without: a process may have very many mappings, and calls from
@@ -44,27 +46,30 @@ bool DeferredWalks::is_time_to_ask(const HeldSample& held) const {
   if (held.asked || closing_) return !held.asked;
   const std::uint64_t now = monotonic_ns();
   const auto before = asked_.find(trace::MmId(held.head().mm));
-  const bool rests =
-      before != asked_.end() && before->second.ns <= held.head().head.time && now < before->second.rest_until_ns;
+  const bool rests = before != asked_.end() && !before->second.has_told(held) && now < before->second.rest_until_ns;
   return !rests && now - held.head().head.time >= kAskAfterNs;
 }
 
 bool DeferredWalks::may_be_mapped_late(const HeldSample& held) const {
-  return !closing_ && samples_.may_wait(held) && monotonic_ns() - held.head().head.time < kLateMappingNs;
+  const std::uint64_t longest = held.asked ? kLateMappingNs : kLockedMappingsNs;
+  return !closing_ && samples_.may_wait(held) && monotonic_ns() - held.head().head.time < longest;
 }
 
-// Once for all walks of an address space that wait by then.
+// Once for all walks of an address space that wait by then; and again, after a rest, where not all could be told: a
+// process that starts threads or loads libraries may have its mappings locked each time.
 Result<void> DeferredWalks::ask_for_mappings(HeldSample& held) {
   const usc_sample& sample = held.head();
-  held.asked = true;
   if (asked_.size() > kMostAsked) asked_.clear();
   Asked& asked = asked_[trace::MmId(sample.mm)];
-  if (asked.ns > sample.head.time) return {};
-  asked.ns = monotonic_ns();
+  held.asked = closing_ || asked.has_told(held);
+  if (asked.has_told(held)) return {};
+  asked = {.ns = monotonic_ns()};
   auto announced = backend_.announce_mappings(inputs_.tasks.find(trace::TaskId(sample.head.task)).pid);
   const std::uint64_t now = monotonic_ns();
   asked.rest_until_ns = now + kRest * (now - asked.ns);
   if (!announced) return announced.error();
+  asked.told = *announced;
+  held.asked = held.asked || asked.told;
   return {};
 }
 

@@ -45,9 +45,13 @@ class DeferredWalks {
   Backend& backend_;
   SampleQueue& samples_;
   const WalkInputs inputs_;
+  // The last time that an address space's mappings were asked for.
   struct Asked {
     std::uint64_t ns = 0;
     std::uint64_t rest_until_ns = 0;
+    bool told = false;  // all of them
+
+    [[nodiscard]] bool has_told(const HeldSample& held) const { return told && ns > held.head().head.time; }
   };
   std::unordered_map<trace::MmId, Asked> asked_;
   bool closing_ = false;

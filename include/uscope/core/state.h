@@ -363,7 +363,7 @@ struct announced_key {
 	__u32 mm;
 	__u32 file;
 	__u64 start;
-	__u64 generation; /* key of mapping_slot: after a change every mapping is announced again */
+	__u64 generation; /* mappings_name(): after a change every mapping is announced again */
 };
 
 #endif

@@ -74,6 +74,15 @@ static __always_inline __u64 mapping_key(__u32 mm)
 	return (__u64)mm << 32 | *(volatile __u32 *)&slot->generation;
 }
 
+/* Names the mappings of an address space as they are between two calls that may change them, also while one is under way:
+ * at its end, they have another name. */
+static __always_inline __u64 mappings_name(__u32 mm)
+{
+	struct mm_slot *slot = mm_slot_of(mm);
+
+	return slot ? (__u64)mm << 32 | *(volatile __u32 *)&slot->generation : 0;
+}
+
 /*
  * The key under which memory of this address space may be remembered as data now, 0 = not now. A call that may only
  * have removed mappings leaves it as it is: a server whose threads map and unmap all the time would otherwise forget
@@ -420,7 +429,7 @@ static __noinline int send_mapping(struct found *found, __u32 again)
 	key.mm = found->mm;
 	key.file = found->file;
 	key.start = found->start;
-	key.generation = mapping_key(found->mm);
+	key.generation = mappings_name(found->mm);
 	if (!again && was_announced(&key))
 		return 0;
 	record.mm = found->mm;

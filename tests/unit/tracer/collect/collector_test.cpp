@@ -134,6 +134,28 @@ TEST_F(CollectorTest, AMappingThatNobodyTellsOfIsAskedForAfterSomeTime) {
   EXPECT_EQ(stacks[0].ended, USC_ENDED_BROKEN + int{USC_BROKEN_NO_MAPPING});
 }
 
+// The process's mappings are locked each time that they are to be told.
+TEST_F(CollectorTest, AMappingThatCouldNotBeToldIsAskedForAgain) {
+  OwnSample sample = take_sample();
+  queue(sample, 3);
+  int asked = 0;
+  backend_.mappings_are_locked = true;
+  backend_.on_asked_for_mappings = [&](std::uint32_t) {
+    if (++asked < 4) return;
+    backend_.mappings_are_locked = false;
+    announce_mappings();
+  };
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  ASSERT_TRUE(collector().round());
+  while (collector().has_pending() && std::chrono::steady_clock::now() < until) ASSERT_TRUE(collector().round());
+  EXPECT_EQ(asked, 4);
+  const auto stacks = sink_.all<usc_stack>();
+  ASSERT_EQ(stacks.size(), 1U);
+  EXPECT_EQ(stacks[0].ended, USC_ENDED_ROOT);
+  ASSERT_TRUE(collector().write_losses());
+  EXPECT_TRUE(losses().empty());
+}
+
 TEST_F(CollectorTest, ACopyOfUnknownMappingsIsAskedForUntilItCouldBeGoneThrough) {
   usc_task child{};
   child.head.task = 9;
