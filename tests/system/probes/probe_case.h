@@ -18,6 +18,7 @@
 
 #include "tests/support/temporary_folder.h"
 #include "tests/unit/trace/memory_sink.h"
+#include "trace/loss_class.h"
 #include "tracer/recorder/recorder.h"
 
 namespace uscope::tracer {
@@ -96,7 +97,7 @@ class ProbeHits : public testing::Test {
     for (const usc_hit& hit : hits_)
       if (stacks.count(hit.stack) == 0) FAIL() << "stack " << hit.stack << " of kind " << hit.kind;
     for (const usc_loss& loss : sink_->all<usc_loss>())
-      ADD_FAILURE() << "lost " << loss.count << " by cause " << loss.cause;
+      ADD_FAILURE() << "lost " << loss.count << " by cause " << trace::loss_name(loss.cause);
   }
 
   // Not a child of this process, which would not be traced.
