@@ -4,8 +4,8 @@
 
 COMMAND, a shell's, runs meanwhile with what the tests leave of the CPUs (SCHED_IDLE): many of them wait. What it prints comes after theirs.
 
-Afterwards it lists the cases that were skipped, the second tries of those tests that have one (tests/support/twice.py), and the twenty
-tests that took longest. The last line is ctest's own summary; the exit status is ctest's, or 1 where the tests passed and COMMAND failed.
+Afterwards it repeats what failed tests said of their failure, and lists the cases that were skipped, the second tries of those tests that
+have one (tests/support/twice.py), and the twenty tests that took longest. The last line is ctest's own summary; the exit status is ctest's, or 1 where the tests passed and COMMAND failed.
 """
 
 import argparse
@@ -17,11 +17,15 @@ import signal
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 
 SLOWEST = 20
+REPEATED = 40  # lines of each test that failed, at most
 MOST_OUTPUT = 1 << 20  # bytes of a test, as far as they are kept
 AT_ONCE = 2 * (os.cpu_count() or 1)  # of tests that wait half of their time; others count twice (PROCESSORS in tests/vm and tests/system)
 SKIPPED = re.compile(r"^\[  SKIPPED \] (\w+\.\S+) \(\d", re.MULTILINE)
+FAILURE = re.compile(r"Failure$|\bFAILED\b|\bFAIL\b|\bERROR:|^\w*(Error|Wrong)\b")
+BEHIND = 7  # lines behind such a line that belong to it
 RESULT = re.compile(r"^\s*\d+/\d+ Test\s+#\d+: (\S+) .*?([0-9.]+) sec")
 
 
@@ -72,6 +76,21 @@ def skipped_cases(results):
     return sorted(set(SKIPPED.findall(results.read_text(encoding="utf-8", errors="replace")))) if results.exists() else []
 
 
+def failures(results):
+    """(name, what it said of its failure) of each test that failed: the lines that say so, with those behind them, else its last lines."""
+    try:
+        cases = list(xml.etree.ElementTree.parse(results).iter("testcase"))
+    except (OSError, xml.etree.ElementTree.ParseError) as error:
+        print(f"{results}: {error}")
+        return
+    for case in cases:
+        if case.get("status") != "fail":
+            continue
+        lines = (case.findtext("system-out") or "").rstrip().splitlines()
+        near = sorted({near for at, line in enumerate(lines) if FAILURE.search(line) for near in range(at, min(at + BEHIND, len(lines)))})
+        yield case.get("name"), ([lines[at] for at in near] or lines[-REPEATED:])[:REPEATED]
+
+
 def show(title, names):
     print(f"{len(names)} {title}" + "".join(f"\n  {name}" for name in names))
 
@@ -97,6 +116,8 @@ def main():
             status = status or 1
 
     print()
+    for name, lines in failures(results):
+        print(f"{name} failed:", *lines, sep="\n  ")
     show("test cases skipped", skipped_cases(results))
     show("second tries", retries.read_text(encoding="utf-8").splitlines())
     print(f"The {min(SLOWEST, len(seconds))} slowest of {len(seconds)} tests:")
