@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <link.h>
 #include <signal.h>
 
 #include <chrono>
@@ -29,11 +30,12 @@ class LiveNamesTest : public testing::Test {
     names_->add_file({kFile, "/nowhere", {}}, {UniqueFd(open("/proc/self/exe", O_RDONLY | O_CLOEXEC)), true});
   }
 
-  // The ELF address of a function of this program, which is position-independent.
+  // The ELF address of a function of this program.
   static std::uint64_t address() {
     Dl_info info{};
-    EXPECT_NE(dladdr(reinterpret_cast<const void*>(&named_for_top), &info), 0);
-    return reinterpret_cast<std::uintptr_t>(&named_for_top) - reinterpret_cast<std::uintptr_t>(info.dli_fbase);
+    void* map = nullptr;
+    EXPECT_NE(dladdr1(reinterpret_cast<const void*>(&named_for_top), &info, &map, RTLD_DL_LINKMAP), 0);
+    return reinterpret_cast<std::uintptr_t>(&named_for_top) - static_cast<const link_map*>(map)->l_addr;
   }
 
   static pid_t child() {
