@@ -292,13 +292,13 @@ void TableBuilder::take_in_syscalls(TextReader& text) {
   constexpr std::uint64_t kSyscallBytes = 2;
   for (std::size_t i = 0; i < stretches_.size(); i++) {
     Stretch& stretch = stretches_[i];
-    if (!stretch.section && stretch.go == nullptr) continue;
     const std::uint64_t limit = i + 1 < stretches_.size() ? stretches_[i + 1].start : kHighestOffset;
     if (stretch.section && limit - stretch.end >= kSyscallBytes && text.has_syscall_at(stretch.end)) {
       stretch.end += kSyscallBytes;
       table_.stats.syscalls_taken_in++;
     }
-    if (stretch.end < limit && text.has_syscall_at(stretch.end - kSyscallBytes)) stretch.end++;
+    const bool has_call = stretch.end - stretch.start >= kSyscallBytes && stretch.end < limit;
+    if (has_call && text.has_syscall_at(stretch.end - kSyscallBytes)) stretch.end++;
   }
 }
 

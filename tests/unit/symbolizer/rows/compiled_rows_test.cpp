@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include "tests/support/temporary_folder.h"
 #include "tests/unit/symbolizer/rows/rows_against_libdw.h"
 
@@ -78,6 +80,35 @@ TEST_F(Compiled, EntryWithoutAnFdeIsTheRoot) {
   ASSERT_TRUE(entry);
   const usc_file_rows place = place_of(*table);
   EXPECT_EQ(usc_row_find(&*table, &place, *entry + 9), USC_RULE_ROOT);
+}
+
+// As musl's __restore_rt. Whoever is in rt_sigreturn is at the byte behind it.
+TEST_F(Compiled, ASignalTrampolineWithoutAnFdeHoldsBehindItsCall) {
+  const std::string path = compile(R"(
+    f: .cfi_startproc
+    ret
+    .cfi_endproc
+    .balign 16
+    nop
+    mov $15,%rax
+    syscall
+    .balign 16
+  )",
+                                   "-shared -nostdlib", ".S");
+  const UniqueFd fd = open_to_read(path);
+  auto table = build_rows(fd.get(), path);
+  ASSERT_TRUE(table) << table.error().what;
+  EXPECT_EQ(table->stats.signal_trampolines, 1u);
+  const std::vector<char> bytes = bytes_of(path);
+  const char call[] = {'\x48', '\xc7', '\xc0', '\x0f', '\x00', '\x00', '\x00', '\x0f', '\x05'};
+  const auto found = std::search(bytes.begin(), bytes.end(), std::begin(call), std::end(call));
+  ASSERT_NE(found, bytes.end());
+  const auto start = static_cast<std::uint64_t>(found - bytes.begin());
+  const usc_file_rows place = place_of(*table);
+  const std::uint32_t rule = usc_row_find(&*table, &place, start);
+  EXPECT_EQ(USC_RULE_KIND(rule), std::uint32_t{USC_RULE_SHARED});
+  EXPECT_EQ(usc_row_find(&*table, &place, start + sizeof(call)), rule);
+  EXPECT_EQ(usc_row_find(&*table, &place, start + sizeof(call) + 1), USC_RULE_NONE);
 }
 
 TEST_F(Compiled, SectionHeadersAreNotNeeded) {
