@@ -71,6 +71,9 @@ class Overlay(Root):
         self.changes = os.path.join(work, "changes")
         for name in ("changes", "work", "root"):
             os.mkdir(os.path.join(work, name))
+        # What other uscopes of this machine keep is not there: a folder that is changed from below cannot be removed.
+        os.makedirs(os.path.join(self.changes, "var/cache"))
+        os.mknod(os.path.join(self.changes, "var/cache/uscope"), stat.S_IFCHR, os.makedev(0, 0))
         folder = os.path.join(work, "root")
         call("mount", "-t", "overlay", "overlay", "-o", f"lowerdir={lower},upperdir={self.changes},workdir={os.path.join(work, 'work')}", folder)
         super().__init__(folder)
