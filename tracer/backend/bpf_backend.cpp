@@ -48,7 +48,6 @@ constexpr std::uint64_t kLongestKeyNs =
     2'000'000'000;  // while another thread holds the lock of this process's mappings
 constexpr std::chrono::microseconds kKeyPause{50};
 constexpr int kMappingAttempts = 20;  // one each millisecond
-constexpr int kKeptAttempts = 10;     // of these, the first ones, which ask for what may be remembered
 
 // May the kernel preempt programs at tracepoints (bpf/preemption.h)? Its tracepoints are then guarded by a kind of SRCU
 // whose guard's type did not exist before. True only where perf's system call events can be had instead.
@@ -414,19 +413,15 @@ Result<bool> BpfBackend::tell_mappings(bpf_link* link, std::span<const AddressRa
   for (std::size_t i = 0; i < MAPPING_REQUEST_MOST; i++) request.addresses[i] = i < some.size() ? some[i].start : 0;
   request.left = static_cast<__u32>(some.size());
   request.is_last = static_cast<__u32>(is_last);
-  bool all_kept = true;
   for (int attempt = 0; attempt < kMappingAttempts && request.left != 0; attempt++) {
     if (attempt != 0) poll(nullptr, 0, 1);
     request.seen = 0;
-    request.at_once = static_cast<__u32>(attempt >= kKeptAttempts);
+    request.at_once = static_cast<__u32>(attempt == kMappingAttempts - 1);
     if (auto done = read_iterator(link, 1, [](const char*) {}); !done) return done.error();
     if (request.seen == 0) return true;  // it has ended
-    if (request.changed == 0) continue;
-    all_kept = false;
-    request.changed = 0;
-    request.key = 0;
+    if (request.changed != 0) return false;
   }
-  return all_kept && request.left == 0 && request.at_once == 0;
+  return request.left == 0 && request.at_once == 0;
 }
 
 Result<bool> BpfBackend::announce_mappings(std::uint32_t pid) {
