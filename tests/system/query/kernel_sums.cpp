@@ -198,6 +198,7 @@ class KernelSums : public testing::Test {
     const auto outcome = record(options, hooks, nullptr);
     ASSERT_TRUE(outcome) << outcome.error().what << "; " << outcome.error().remedy;
     ASSERT_TRUE(outcome->command);
+    EXPECT_EQ(outcome->command->signal, 0);
     EXPECT_EQ(outcome->command->code, 0);
     EXPECT_EQ(outcome->figures.lost, 0U);
   }

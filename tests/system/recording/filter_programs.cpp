@@ -68,6 +68,7 @@ class FilterPrograms : public testing::Test {
     const auto outcome = record(options, {}, &files);
     ASSERT_TRUE(outcome) << outcome.error().what << "; " << outcome.error().remedy;
     ASSERT_TRUE(outcome->command);
+    EXPECT_EQ(outcome->command->signal, 0);
     EXPECT_EQ(outcome->command->code, 0);
     count_events(raw);
   }
