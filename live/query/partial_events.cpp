@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <iterator>
-#include <unordered_map>
 
+#include "live/query/key_words.h"
 #include "trace/hit.h"
-#include "uscope/query_rows.h"
 
 namespace uscope::query {
 namespace {
@@ -15,22 +14,9 @@ bool is_null(const usc_query_key& key, std::size_t word) {
   return (key.nulls >> word & 1) != 0;
 }
 
-// What a key says of the event, without the numbers that are computed.
-usc_query_key dimensions_of(usc_query_key key, const std::vector<KeyWord>& keys) {
-  for (std::size_t i = 0; i < keys.size(); i++) {
-    if (keys[i].what != Key::kExpression) continue;
-    key.word[i] = 0;
-    key.nulls &= ~(1U << i);
-  }
-  return key;
+bool is_computed(const KeyWord& word) {
+  return word.what == Key::kExpression;
 }
-
-struct KeyHash {
-  std::size_t operator()(const usc_query_key& key) const { return usc_query_hash(&key); }
-};
-struct KeySame {
-  bool operator()(const usc_query_key& a, const usc_query_key& b) const { return usc_query_same_key(&a, &b) != 0; }
-};
 
 }  // namespace
 
@@ -43,10 +29,11 @@ std::uint32_t stack_of(const usc_query_key& key, const std::vector<KeyWord>& key
 std::vector<std::uint32_t> events_of(const PartialRows& rows, const std::vector<KeyWord>& keys) {
   std::vector<std::uint32_t> numbers;
   numbers.reserve(rows.size());
-  std::unordered_map<usc_query_key, std::uint32_t, KeyHash, KeySame> known;
-  for (std::size_t row = 0; row < rows.size(); row++)
-    numbers.push_back(
-        known.try_emplace(dimensions_of(rows.key(row), keys), static_cast<std::uint32_t>(known.size())).first->second);
+  KeyMap<std::uint32_t> known;
+  for (std::size_t row = 0; row < rows.size(); row++) {
+    const usc_query_key of_event = key_without(rows.key(row), keys, is_computed);
+    numbers.push_back(known.try_emplace(of_event, static_cast<std::uint32_t>(known.size())).first->second);
+  }
   return numbers;
 }
 

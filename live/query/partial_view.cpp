@@ -100,10 +100,11 @@ Result<void> PartialView::make() {
 }
 
 Result<void> PartialView::show(PartialRows rows) {
-  if (auto done = check_sums(rows); !done) return done;
-  std::vector<std::uint32_t> events = events_of(rows, plan_.keys);
+  FoldedRows folded = fold(std::move(rows), plan_);
+  if (auto done = check_sums(folded.rows); !done) return done;
+  std::vector<std::uint32_t> events = events_of(folded.rows, plan_.keys);
   const std::int64_t last = events.empty() ? 0 : std::int64_t{*std::max_element(events.begin(), events.end())} + 1;
-  table_.show(std::move(rows), std::move(events));
+  table_.show(std::move(folded), std::move(events));
   auto look_up = store::Statement::prepare(store_.handle(), look_up_);
   if (!look_up) return look_up.error();
   return look_up->run(last);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The temporary view `partial`, as query/plan/plan.h has it: it is made once, in a store that is reused, and shows the
-// rows of one interval after the other. What the question reads of rows' events is looked up once for each event; a
-// question for quantiles has hundreds of rows of one event.
+// rows of one interval after the other. What the question reads of rows' events is looked up once for each event.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +25,7 @@ class PartialView {
   // ones. Returns an error if a sum that plan.outer reads goes beyond 64 bits, as in SQLite.
   Result<void> show(PartialRows rows);
   // Gives the rows' memory back.
-  void hide() { table_.show(PartialRows(), {}); }
+  void hide() { table_.show({}, {}); }
 
  private:
   PartialView(const store::ReusedStore& store, const Plan& plan) : store_(store), plan_(plan), table_(plan) {}

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "live/query/sums.h"
+#include "live/query/folded_rows.h"
 #include "query/plan/plan.h"
 #include "support/result.h"
 
@@ -18,8 +18,8 @@ namespace uscope::query {
 
 class RowTable {
  public:
-  // The columns behind `event`, the number of a row's event: words that are expressions, n, and c0, s0, mn0, mx0 … of
-  // the measures. A sum beyond 64 bits is NULL.
+  // The columns behind `event`, the number of a row's event: words that are expressions (those in steps a BLOB of
+  // StepCount), n, and c0, s0, mn0, mx0 … of the measures. A sum beyond 64 bits is NULL.
   static std::vector<std::string> columns(const Plan& plan);
 
   // `plan` must outlive this object.
@@ -32,7 +32,7 @@ class RowTable {
 
   // What the table holds from now on: rows, and for each the number of its event, from 0. No statement may be under
   // way.
-  void show(PartialRows rows, std::vector<std::uint32_t> events);
+  void show(FoldedRows rows, std::vector<std::uint32_t> events);
 
  private:
   struct Table;
@@ -45,7 +45,8 @@ class RowTable {
 
   std::string declaration_;
   std::vector<std::size_t> words_;  // of the key, that are expressions
-  PartialRows rows_;
+  std::vector<bool> in_steps_;      // by word
+  FoldedRows shown_;
   std::vector<std::uint32_t> events_;
 };
 

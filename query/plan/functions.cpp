@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <map>
 #include <memory>
@@ -87,6 +88,20 @@ std::uint64_t weight(int count, sqlite3_value** arguments, int place) {
   return place < count ? static_cast<std::uint64_t>(sqlite3_value_int64(arguments[place])) : 1;
 }
 
+// Calls add(number, events) for what a row has: `events` times the number x, or the steps that x is a BLOB of.
+template <typename Add>
+void add_numbers(sqlite3_value* x, std::uint64_t events, const Add& add) {
+  if (const auto number = number_of(x)) return add(*number, events);
+  if (sqlite3_value_type(x) != SQLITE_BLOB) return;
+  const auto* bytes = static_cast<const char*>(sqlite3_value_blob(x));
+  const auto count = static_cast<std::size_t>(sqlite3_value_bytes(x)) / sizeof(StepCount);
+  for (std::size_t i = 0; i < count; i++) {
+    StepCount step{};
+    std::memcpy(&step, bytes + i * sizeof(step), sizeof(step));
+    add(step.end, step.events);
+  }
+}
+
 // quantile(x, p) and quantile_of(x, n, p): the last argument is p.
 void quantile_step(sqlite3_context* context, int count, sqlite3_value** arguments) {
   Steps* steps = state_of<Steps>(context, true);
@@ -98,8 +113,9 @@ void quantile_step(sqlite3_context* context, int count, sqlite3_value** argument
   if (steps->share && *steps->share != share)
     return sqlite3_result_error(context, "quantile(x, p): p is the same for all rows of a group", -1);
   steps->share = share;
-  if (const auto number = number_of(arguments[0]))
-    steps->counts[usc_query_bucket(*number)] += weight(count - 1, arguments, 1);
+  add_numbers(arguments[0], weight(count - 1, arguments, 1), [steps](std::int64_t number, std::uint64_t events) {
+    steps->counts[usc_query_bucket(number)] += events;
+  });
 }
 
 void quantile_end(sqlite3_context* context) {
@@ -119,7 +135,8 @@ void quantile_end(sqlite3_context* context) {
 void hist_step(sqlite3_context* context, int count, sqlite3_value** arguments) {
   Steps* steps = state_of<Steps>(context, true);
   if (!steps) return;
-  if (const auto number = number_of(arguments[0])) steps->counts[power_step(*number)] += weight(count, arguments, 1);
+  add_numbers(arguments[0], weight(count, arguments, 1),
+              [steps](std::int64_t number, std::uint64_t events) { steps->counts[power_step(number)] += events; });
 }
 
 void hist_end(sqlite3_context* context) {

@@ -5,7 +5,8 @@
 // `outer` reads the relation `partial`, which the caller makes: one row for each partial row, with
 // - the columns of v_event that follow from its key words, with the types that they have in v_event; only those that
 //   the question names need be true;
-// - `k0`, `k1` … for the words that are expressions (KeyWord::column), and `n`, the number of events;
+// - `k0`, `k1` … for the words that are expressions (KeyWord::column), and `n`, the number of events; a word in steps
+//   may be a BLOB of StepCount, where one row stands for many;
 // - for the measure i: `c{i}`, in how many events it is not NULL; `s{i}`, their sum; `mn{i}` and `mx{i}`, the least and
 //   the greatest of them, NULL where c{i} is 0.
 // Rows may be repeated for one key in any number: `outer` adds them up.
@@ -29,7 +30,14 @@ enum class Key { kExpression, kSource, kKind, kAbi, kHow, kTask, kImage, kStack,
 
 struct KeyWord {
   Key what = Key::kExpression;
-  std::string column;  // under which `partial` has it: "k0" … of expressions; "" of the others
+  std::string column;     // under which `partial` has it: "k0" … of expressions; "" of the others
+  bool in_steps = false;  // bucket(x), which `outer` gives to quantile_of and hist_of and nothing else
+};
+
+// How many events lie in a step of bucket(x). One value of SQLite's has many: a BLOB of them, one behind the other.
+struct StepCount {
+  std::int64_t end;
+  std::uint64_t events;
 };
 
 struct Needs {
@@ -82,7 +90,7 @@ struct Plan {
 // - quantile(x, p), p from 0 to 1: of bucket(x), the value at the nearest rank; NULL if there is none;
 // - hist(x): a JSON text [[up_to, count], …] with a step for each power of two;
 // - sum_of(x, n), total_of(x, n), quantile_of(x, n, p), hist_of(x, n): the same as sum, total, quantile and hist over n
-//   times x; `outer` uses them.
+//   times x; `outer` uses them. A BLOB of StepCount as x is its steps, each as often as it says.
 Result<void> add_functions(sqlite3* database);
 
 }  // namespace uscope::query

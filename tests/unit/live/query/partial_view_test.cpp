@@ -20,10 +20,10 @@ constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
 
 class PartialViewTest : public testing::Test {
  protected:
-  void begin(const std::string& outer) {
+  void begin(const std::string& outer, bool in_steps = false) {
     plan_.way = Way::kSums;
     plan_.program = test::question_of(4, 1, {});
-    plan_.keys = {{Key::kExpression, "k0"}, {Key::kKind, ""}, {Key::kTask, ""}, {Key::kExpression, "k1"}};
+    plan_.keys = {{Key::kExpression, "k0", in_steps}, {Key::kKind, ""}, {Key::kTask, ""}, {Key::kExpression, "k1"}};
     plan_.measures = {"result"};
     plan_.outer = outer;
     auto folder = open_temporary_folder();
@@ -32,6 +32,7 @@ class PartialViewTest : public testing::Test {
     auto store = store::ReusedStore::create(folder_.get());
     ASSERT_TRUE(store) << store.error().what;
     store_.emplace(std::move(*store));
+    ASSERT_TRUE(add_functions(store_->handle()));
     auto view = PartialView::create(*store_, plan_);
     ASSERT_TRUE(view) << view.error().what;
     view_ = std::move(*view);
@@ -124,6 +125,21 @@ TEST_F(PartialViewTest, ColumnsHaveTheirTypes) {
       "FROM partial");
   ASSERT_TRUE(show({row(0, 1, 7, 3, 12), row(0, 2, 7, 2, 0)}));
   EXPECT_EQ(answer(), "3|-|text\n");
+}
+
+// Rows that differ in a number in steps alone are one row, whose steps a quantile counts.
+TEST_F(PartialViewTest, StepsOfOneKeyAreOneRow) {
+  begin(
+      "SELECT kind, count(*), sum(n), sum(c0), sum(s0), min(mn0), max(mx0), quantile_of(k0, n, 0.5), hist_of(k0, n) "
+      "FROM partial GROUP BY kind ORDER BY kind",
+      true);
+  PartialRow unknown = row(0, 1, 0, 2, 10);
+  unknown.key.nulls |= 1;
+  ASSERT_TRUE(show({row(0, 1, 7, 3, 12), row(1, 2, 15, 1, -4), row(0, 1, 15, 5, 0), unknown, row(0, 2, 3, 1, 1)}));
+  EXPECT_EQ(answer(), "read|2|11|6|23|1|9|15|[[3,1],[7,3],[15,5]]\nwrite|1|1|1|-4|1|9|15|[[15,1]]\n");
+  end();
+  ASSERT_TRUE(show({unknown}));
+  EXPECT_EQ(answer(), "read|1|2|2|10|1|9|-|[]\n");
 }
 
 TEST_F(PartialViewTest, ASumBeyondSixtyFourBitsIsAnErrorWhereItIsRead) {
