@@ -11,9 +11,11 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/support/temporary_folder.h"
@@ -100,15 +102,21 @@ class ProbeHits : public testing::Test {
       ADD_FAILURE() << "lost " << loss.count << " by cause " << trace::loss_name(loss.cause);
   }
 
-  // Not a child of this process, which would not be traced.
-  [[nodiscard]] pid_t start_forever() const {
+  // Not a child of this process, which would not be traced. A test that fails before end_forever() leaves it to
+  // TearDown().
+  [[nodiscard]] pid_t start_forever() {
     std::filesystem::remove(results_);
-    return std::stoi(output_of(fixture("probed") + " forever " + results_ + " > /dev/null 2>&1 & echo $!"));
+    forever_ = std::stoi(output_of(fixture("probed") + " forever " + results_ + " > /dev/null 2>&1 & echo $!"));
+    return *forever_;
+  }
+
+  void TearDown() override {
+    if (forever_) kill(*forever_, SIGKILL);
   }
 
   // Whether it went on until it was told to end, and found nothing wrong: only then it tells its counts.
-  [[nodiscard]] bool end_forever(pid_t process) const {
-    if (kill(process, SIGTERM) != 0) return false;
+  [[nodiscard]] bool end_forever() {
+    if (!forever_ || kill(*std::exchange(forever_, std::nullopt), SIGTERM) != 0) return false;
     for (int i = 0; i < 1000 && read_counts(results_).count("sum") == 0; i++)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     return read_counts(results_)["sum"] == 0 && read_counts(results_)["pushes"] > 100;
@@ -139,6 +147,7 @@ class ProbeHits : public testing::Test {
 
   test::TemporaryFolder folder_;
   std::string results_ = folder_.file("results");
+  std::optional<pid_t> forever_;  // what start_forever() started
   std::unique_ptr<MemorySink> sink_;
   std::vector<usc_hit> hits_;
 };
