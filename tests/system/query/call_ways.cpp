@@ -34,7 +34,8 @@ void check(bool is_so) {
   if (!is_so) std::abort();
 }
 
-// The answer is 0 where the leader of the session or group is outside of the caller's PID namespace, as in a container.
+// The answer is 0 in the session or group that the kernel itself began, whose init has begun no other one, and where
+// its leader is outside of the caller's PID namespace.
 void ask_for(long session_or_group) {
   check(syscall(session_or_group, 0) >= 0);
 }
