@@ -36,7 +36,12 @@ Result<void> WaitWatch::send() {
   request.put_bytes(std::as_bytes(std::span(silent_)));
   seen_.clear();
   if (scouts_ == nullptr) return write(run_here(look_at_waits, request.bytes()));
-  if (auto errand = scouts_->send(0, look_at_waits, request.bytes())) errand_.emplace(std::move(*errand));
+  // On a loaded machine, a scout may wait for a disk or for a lock of the kernel longer than elsewhere, and a verdict
+  // would hang on that. So the first of a look has more time; if its process does not answer at all, the others have
+  // less.
+  const std::optional<int> patience_ms = hung_ == 0 ? std::optional(kFirstPatienceMs) : std::nullopt;
+  if (auto errand = scouts_->send(0, look_at_waits, request.bytes(), {}, patience_ms))
+    errand_.emplace(std::move(*errand));
   return {};
 }
 

@@ -36,6 +36,7 @@ class WaitWatch {
 
  private:
   static constexpr int kMostHangs = 6;
+  static constexpr int kFirstPatienceMs = 750;
 
   Result<void> send();
   Result<void> write(const std::vector<ScoutMessage>& seen);
