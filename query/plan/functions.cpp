@@ -88,11 +88,12 @@ std::uint64_t weight(int count, sqlite3_value** arguments, int place) {
   return place < count ? static_cast<std::uint64_t>(sqlite3_value_int64(arguments[place])) : 1;
 }
 
-// Calls add(number, events) for what a row has: `events` times the number x, or the steps that x is a BLOB of.
+// Calls add(number, events) for what a row has: `events` times the number x, or the steps that x is a BLOB of. Only a
+// partial row has steps: any other BLOB is no number.
 template <typename Add>
-void add_numbers(sqlite3_value* x, std::uint64_t events, const Add& add) {
+void add_numbers(sqlite3_value* x, bool is_partial, std::uint64_t events, const Add& add) {
   if (const auto number = number_of(x)) return add(*number, events);
-  if (sqlite3_value_type(x) != SQLITE_BLOB) return;
+  if (!is_partial || sqlite3_value_type(x) != SQLITE_BLOB) return;
   const auto* bytes = static_cast<const char*>(sqlite3_value_blob(x));
   const auto count = static_cast<std::size_t>(sqlite3_value_bytes(x)) / sizeof(StepCount);
   for (std::size_t i = 0; i < count; i++) {
@@ -113,9 +114,9 @@ void quantile_step(sqlite3_context* context, int count, sqlite3_value** argument
   if (steps->share && *steps->share != share)
     return sqlite3_result_error(context, "quantile(x, p): p is the same for all rows of a group", -1);
   steps->share = share;
-  add_numbers(arguments[0], weight(count - 1, arguments, 1), [steps](std::int64_t number, std::uint64_t events) {
-    steps->counts[usc_query_bucket(number)] += events;
-  });
+  add_numbers(
+      arguments[0], count == 3, weight(count - 1, arguments, 1),
+      [steps](std::int64_t number, std::uint64_t events) { steps->counts[usc_query_bucket(number)] += events; });
 }
 
 void quantile_end(sqlite3_context* context) {
@@ -135,7 +136,7 @@ void quantile_end(sqlite3_context* context) {
 void hist_step(sqlite3_context* context, int count, sqlite3_value** arguments) {
   Steps* steps = state_of<Steps>(context, true);
   if (!steps) return;
-  add_numbers(arguments[0], weight(count, arguments, 1),
+  add_numbers(arguments[0], count == 2, weight(count, arguments, 1),
               [steps](std::int64_t number, std::uint64_t events) { steps->counts[power_step(number)] += events; });
 }
 

@@ -56,6 +56,12 @@ TEST_F(FunctionsTest, QuantileIsTheNearestRankOfBuckets) {
   EXPECT_EQ(one("SELECT quantile(x, 0.5) FROM t"), std::to_string(sketch.percentile(50)));
   EXPECT_EQ(one("SELECT quantile(x, 0) FROM t"), "37");
   EXPECT_EQ(one("SELECT quantile_of(x, n, 0.99) FROM t"), std::to_string(sketch.percentile(99)));
+  // A BLOB is steps in a partial row, and nowhere else.
+  const std::string steps = "x'07000000000000000200000000000000'";  // twice up to 7
+  EXPECT_EQ(one("SELECT quantile(" + steps + ", 0.5)"), "NULL");
+  EXPECT_EQ(one("SELECT quantile_of(" + steps + ", 1, 0.5)"), "7");
+  EXPECT_EQ(one("SELECT hist(" + steps + ")"), "[]");
+  EXPECT_EQ(one("SELECT hist_of(" + steps + ", 1)"), "[[7,2]]");
   EXPECT_NE(one("SELECT quantile(x, 1.5) FROM t").find("from 0 to 1"), std::string::npos);
   EXPECT_NE(one("SELECT quantile(x, NULL) FROM t").find("from 0 to 1"), std::string::npos);
   EXPECT_NE(one("SELECT quantile(x, x / 1e9) FROM t").find("the same for all rows"), std::string::npos);
