@@ -1,14 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Runs the tests of a build folder with ctest: run-tests.py BUILD [--label LABEL] [--beside COMMAND] [--after-guests COMMAND]
+"""Runs the tests of a build folder with ctest: run-tests.py BUILD [--label LABEL] [--beside COMMAND]
 
-The commands, a shell's, run meanwhile with what the tests leave of the CPUs: many of them wait. What they print comes after what the tests
-print. `--beside` starts with the tests and may be kept waiting for minutes (SCHED_IDLE). `--after-guests` starts when the last guest
-(vm.NAME) has ended, since guests leave nothing; it gets a tenth of a CPU at least, so that a command that has limits of its own keeps to them.
+COMMAND, a shell's, runs meanwhile with what the tests leave of the CPUs (SCHED_IDLE): many of them wait. What it prints comes after theirs.
 
 Afterwards it repeats what failed tests said of their failure, and lists the cases that were skipped, the second tries of those tests that
-have one (tests/support/twice.py), and the twenty tests that took longest. The last line is ctest's own summary; the exit status is ctest's,
-or 1 where the tests passed and a command failed.
+have one (tests/support/twice.py), and the twenty tests that took longest. The last line is ctest's own summary; the exit status is ctest's, or 1 where the tests passed and COMMAND failed.
 """
 
 import argparse
@@ -29,16 +26,12 @@ AT_ONCE = 2 * (os.cpu_count() or 1)  # of tests that wait half of their time; ot
 SKIPPED = re.compile(r"^\[  SKIPPED \] (\w+\.\S+) \(\d", re.MULTILINE)
 FAILURE = re.compile(r"Failure$|\bFAILED\b|\bFAIL\b|\bERROR:|^\w*(Error|Wrong)\b")
 BEHIND = 7  # lines behind such a line that belong to it
-STARTED = re.compile(r"^\s*Start\s+\d+: (\S+)")
 RESULT = re.compile(r"^\s*\d+/\d+ Test\s+#\d+: (\S+) .*?([0-9.]+) sec")
-GUEST = "vm."
-IDLE = ("chrt", "--idle", "0")
-LOW = ("nice", "-n", "10")
 
 
-def run(build, retries, results, guests_ended, *options):
-    """ctest's exit status, the seconds that each test took, ctest's summary line. Calls `guests_ended` when no guest runs any more."""
-    seconds, summary, guests = {}, "", set()
+def run(build, retries, results, *options):
+    """ctest's exit status, the seconds that each test took, ctest's summary line."""
+    seconds, summary = {}, ""
     command = ["ctest", "--test-dir", str(build), "--output-on-failure", "--no-tests=error", f"-j{AT_ONCE}",
                "--output-junit", str(results), "--test-output-size-passed", str(MOST_OUTPUT), *options]
     environment = {**os.environ, "USCOPE_TEST_RETRIES": str(retries)}
@@ -46,54 +39,35 @@ def run(build, retries, results, guests_ended, *options):
         for line in ctest.stdout:
             sys.stdout.write(line)
             sys.stdout.flush()
-            started, found = STARTED.match(line), RESULT.match(line)
-            if started and started.group(1).startswith(GUEST):
-                guests.add(started.group(1))
-            elif found:
+            found = RESULT.match(line)
+            if found:
                 seconds[found.group(1)] = float(found.group(2))
-                if guests == {found.group(1)}:
-                    guests_ended()
-                guests.discard(found.group(1))
             elif "tests passed," in line:
                 summary = line.rstrip()
     return ctest.returncode, seconds, summary
 
 
-class Beside:
-    """A command that runs beside the tests. It has a session of its own, which can be ended as a whole. The kernel shares CPUs out by
-    session first, where it has autogroups: there a priority counts within a session only, and the session gets one, too."""
+def start_beside(command, output):
+    """In a session of its own, which can be ended as a whole. The kernel shares CPUs out by session first, where it has autogroups: there
+    SCHED_IDLE counts within a session only, and the session gets the least weight."""
+    process = subprocess.Popen(["chrt", "--idle", "0", "bash", "-c", command], stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+    with contextlib.suppress(OSError):
+        pathlib.Path(f"/proc/{process.pid}/autogroup").write_text("19", encoding="ascii")
+    return process
 
-    def __init__(self, command, priority, autogroup):
-        self.command, self.priority, self.autogroup = command, priority, autogroup
-        self.process, self.output = None, None
 
-    def start(self):
-        """Once: a second call does nothing."""
-        if self.command is None or self.process is not None:
-            return
-        self.output = tempfile.TemporaryFile()
-        self.process = subprocess.Popen([*self.priority, "bash", "-c", self.command], stdout=self.output, stderr=subprocess.STDOUT,
-                                        start_new_session=True)
-        with contextlib.suppress(OSError):
-            pathlib.Path(f"/proc/{self.process.pid}/autogroup").write_text(self.autogroup, encoding="ascii")
+def kill_group(process):
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
 
-    def end(self):
-        """Waits for it, prints what it printed, and returns its exit status; 0 without a command."""
-        if self.command is None:
-            return 0
-        self.start()
-        status = self.process.wait()
-        self.output.seek(0)
-        print(f"\n== {self.command}: exit status {status}", flush=True)
-        sys.stdout.write(self.output.read().decode(errors="replace"))
-        return status
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process is not None and self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGKILL)
+def end_beside(process, output, name):
+    """Waits for it and prints what it printed; its exit status."""
+    status = process.wait()
+    output.seek(0)
+    print(f"\n== {name}: exit status {status}", flush=True)
+    sys.stdout.write(output.read().decode(errors="replace"))
+    return status
 
 
 def skipped_cases(results):
@@ -122,24 +96,24 @@ def show(title, names):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage="run-tests.py BUILD [--label LABEL] [--beside COMMAND] [--after-guests COMMAND]")
+    parser = argparse.ArgumentParser(usage="run-tests.py BUILD [--label LABEL] [--beside COMMAND]")
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--label")
     parser.add_argument("--beside")
-    parser.add_argument("--after-guests")
     arguments = parser.parse_args()
     chosen = ["-L", f"^{arguments.label}$"] if arguments.label else []
     retries = arguments.build.resolve() / "retries.log"
     retries.write_text("", encoding="utf-8")
     results = arguments.build.resolve() / "results.xml"
     results.unlink(missing_ok=True)
-    with Beside(arguments.beside, IDLE, "19") as beside, Beside(arguments.after_guests, LOW, "10") as later:
-        beside.start()
-        status, seconds, summary = run(arguments.build, retries, results, later.start, *chosen)
-        later.start()
-        for each in (beside, later):
-            if each.end() != 0:
-                status = status or 1
+    with contextlib.ExitStack() as stack:
+        if arguments.beside:
+            output = stack.enter_context(tempfile.TemporaryFile())
+            beside = start_beside(arguments.beside, output)
+            stack.callback(kill_group, beside)
+        status, seconds, summary = run(arguments.build, retries, results, *chosen)
+        if arguments.beside and end_beside(beside, output, arguments.beside) != 0:
+            status = status or 1
 
     print()
     for name, lines in failures(results):

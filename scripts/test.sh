@@ -48,10 +48,13 @@ if [ "$quick" = 1 ]; then
   exec scripts/run-tests.py build/release --label quick --beside "scripts/tidy.py build/release ${files[*]}"
 fi
 
-stage "build with AddressSanitizer and UndefinedBehaviorSanitizer"
+stage "unit tests with AddressSanitizer and UndefinedBehaviorSanitizer"
 cmake --preset asan-ubsan -DUSCOPE_TESTS=ON
 cmake --build build/asan-ubsan
+scripts/run-tests.py build/asan-ubsan
 
-stage "all tests; beside them clang-tidy, unit tests with the sanitizers, and fuzzers"
-exec scripts/run-tests.py build/release --beside "scripts/tidy.py build/release" \
-  --after-guests "scripts/run-tests.py build/asan-ubsan && scripts/fuzz.sh 5"
+stage "fuzzers"
+scripts/fuzz.sh 5
+
+stage "all tests, and clang-tidy beside them"
+exec scripts/run-tests.py build/release --beside "scripts/tidy.py build/release"
