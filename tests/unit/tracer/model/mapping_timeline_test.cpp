@@ -210,7 +210,7 @@ class Reference {
 // Random changes and forks of several address spaces, whose records come up to a fifth of a second out of order, with
 // settle() a second behind: every look-up that may be made is answered as the reference does.
 TEST(MappingTimeline, AnswersAsAListOfAllChangesDoes) {
-  for (unsigned seed = 0; seed < 12; seed++) {
+  for (unsigned seed = 0; seed < (test::kSanitized ? 3 : 12); seed++) {
     std::mt19937_64 random(seed);
     const auto below = [&](std::uint64_t count) { return random() % count; };
     MappingTimeline timeline;
@@ -287,7 +287,7 @@ TEST(MappingTimeline, CostGrowsWithTheChangesAndMemoryDoesNot) {
 }
 
 TEST(MappingTimeline, KeepsWhatIsMapped) {
-  constexpr std::uint64_t kCount = 128'000;
+  constexpr std::uint64_t kCount = test::crowd(128'000);
   MappingTimeline timeline;
   for (std::uint64_t i = 0; i < kCount; i++)
     timeline.add(
@@ -299,8 +299,8 @@ TEST(MappingTimeline, KeepsWhatIsMapped) {
     EXPECT_EQ(file_at(timeline, 1, 0x2000 * (i + 1) + 0x1000, 20 * kSecondNs), 0u);
   }
   // All at once: again and again, though there is nothing left.
-  for (int i = 0; i < 100'000; i++)
-    timeline.remove(unmap_record(1, 0x1000, 0x2000 * (kCount + 2), 20 * kSecondNs + static_cast<std::uint64_t>(i)));
+  for (std::uint64_t i = 0; i < test::crowd(100'000); i++)
+    timeline.remove(unmap_record(1, 0x1000, 0x2000 * (kCount + 2), 20 * kSecondNs + i));
   timeline.settle(40 * kSecondNs);
   EXPECT_EQ(file_at(timeline, 1, 0x2000, 50 * kSecondNs), 0u);
 }
