@@ -16,24 +16,30 @@ Result<ReusedStore> ReusedStore::create(int folder) {
 }
 
 Result<LoadSummary> ReusedStore::load(trace::RawReader raw, const LoadOptions& options) {
-  sqlite3_set_authorizer(handle(), nullptr, nullptr);
+  if (!std::exchange(asks_, true)) allow_reading_only_while(handle(), reads_only_.get());
+  *reads_only_ = false;
   sqlite3_limit(handle(), SQLITE_LIMIT_LENGTH, std::numeric_limits<int>::max());  // up to SQLite's own limit
-  if (auto begun = execute(handle(), "BEGIN"); !begun) return begun.error();
+  if (auto begun = run("BEGIN"); !begun) return begun.error();
   auto summary = fill(std::move(raw), writer_, options);
   if (!summary) return summary;
-  if (auto done = fill_derived_tables(handle()); !done) return done.error();
+  if (auto done = fill_derived_tables(writer_.statements()); !done) return done.error();
   return summary;
 }
 
 Result<void> ReusedStore::protect() {
-  allow_reading_only(handle());
+  *reads_only_ = true;
   return harden(handle());
 }
 
-// The authorizer does not allow a transaction to be ended.
+// While it is protected, no transaction may be ended.
 Result<void> ReusedStore::empty() {
-  sqlite3_set_authorizer(handle(), nullptr, nullptr);
-  return execute(handle(), "ROLLBACK");
+  *reads_only_ = false;
+  return run("ROLLBACK");
+}
+
+Result<void> ReusedStore::run(const char* sql) {
+  auto statement = writer_.prepare(sql);
+  return statement ? statement->execute() : statement.error();
 }
 
 }  // namespace uscope::store

@@ -3,9 +3,10 @@
 // is taken back before the next one comes, so that a small trace costs as little as it is.
 //
 // All of a trace is one transaction, which is never committed: empty() rolls it back, temporary tables too. Then each
-// page is again what it was when the store was created, whatever the trace held.
+// page is again what it was when the store was created, whatever the trace held. Statements stay compiled for the next.
 #pragma once
 
+#include <memory>
 #include <utility>
 
 #include "store/db/database.h"
@@ -23,7 +24,7 @@ class ReusedStore {
 
   // Loads a trace into the empty store. From here on, temporary tables may be written to.
   Result<LoadSummary> load(trace::RawReader raw, const LoadOptions& options);
-  // From here to empty(), statements may only read, as with allow_reading_only().
+  // From here to empty(), statements that are compiled may only read, as with allow_reading_only().
   Result<void> protect();
   // No statement may be under way.
   Result<void> empty();
@@ -31,8 +32,11 @@ class ReusedStore {
   [[nodiscard]] sqlite3* handle() const { return writer_.handle(); }
 
  private:
+  Result<void> run(const char* sql);
   explicit ReusedStore(DatabaseWriter writer) : writer_(std::move(writer)) {}
 
+  std::unique_ptr<bool> reads_only_ = std::make_unique<bool>(false);  // destroyed after the connection, which asks it
+  bool asks_ = false;                                                 // from the first load() on
   DatabaseWriter writer_;
 };
 

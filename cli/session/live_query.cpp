@@ -21,7 +21,6 @@
 #include "cli/terminal/screen.h"
 #include "live/query/answer_process.h"
 #include "live/query/interval_store.h"
-#include "store/db/reading_only.h"
 #include "store/db/statement.h"
 #include "store/files/output_file.h"
 #include "support/private_file.h"
@@ -81,11 +80,10 @@ class Answers {
         printer_(options.style,
                  [this](std::string_view text) { to_screen_ ? (void)screen_.append(text) : output_.write(text); }) {}
 
-  Result<std::string> answer(sqlite3* database, const query::IntervalFacts& facts) {
+  Result<std::string> answer(store::Statement& question, const query::IntervalFacts& facts) {
     if (auto opened = open_file(); !opened) return opened.error();
     const AnswerHead head = head_of(facts, utc_offset_ns_);
-    const std::string& sql = plan_.way == query::Way::kSums ? plan_.outer : plan_.text;
-    if (auto done = answer_on(database, sql, head, printer_, file_ ? &*file_ : nullptr); !done) return done.error();
+    if (auto done = print(question, head); !done) return done.error();
     if (to_screen_) return std::exchange(screen_, "");
     if (options_.style.format == AnswerFormat::kCsv)
       if (const std::string missing = missing_text(head); !missing.empty())
@@ -105,6 +103,11 @@ class Answers {
   }
 
  private:
+  Result<void> print(store::Statement& question, const AnswerHead& head) {
+    if (!file_) return printer_.print(head, question);
+    if (auto begun = file_->begin(head.from_ns, head.until_ns, head.lost, question); !begun) return begun;
+    return printer_.print(head, question, [this](const store::Statement& row) { return file_->add(row); });
+  }
   Result<void> open_file() {
     if (!keeps_ || file_) return {};
     auto file = query::AnswerFile::create(std::move(*output_file_));
@@ -172,7 +175,7 @@ class LiveQuery : public tracer::RecordObserver {
   void on_event(const usc_event& /*event*/, const tracer::TaskInfo& /*task*/) override {}
   void on_start(std::uint64_t start_ns) override { store_.on_start(start_ns); }
   void on_round(std::uint64_t before_ns, const tracer::TaskTable& /*tasks*/) override { store_.on_round(before_ns); }
-  void on_sums(const usc_query_row& row) override { store_.add(row); }
+  void on_sums(const usc_query_row& row, const usc_query_steps* steps) override { store_.add(row, steps); }
   void on_file(trace::FileId serial, const tracer::File& file) override {
     symbolizer::HeldModule held;
     if (file.fd) held = {UniqueFd(fcntl(file.fd.get(), F_DUPFD_CLOEXEC, 0)), file.copied};
@@ -275,16 +278,6 @@ bool takes_screen(const LiveQueryOptions& options) {
 
 }  // namespace
 
-Result<void> answer_on(sqlite3* database, const std::string& sql, const AnswerHead& head, AnswerPrinter& printer,
-                       query::AnswerFile* file) {
-  store::allow_reading_only(database);
-  auto statement = store::Statement::prepare(database, sql);
-  if (!statement) return statement.error();
-  if (file == nullptr) return printer.print(head, *statement);
-  if (auto begun = file->begin(head.from_ns, head.until_ns, head.lost, *statement); !begun) return begun;
-  return printer.print(head, *statement, [file](const store::Statement& row) { return file->add(row); });
-}
-
 Result<int> run_live_query(const LiveQueryOptions& options, const query::Plan& plan) {
   RecordVerbOptions record = options.record;
   record.no_strings = true;  // v_event has none
@@ -316,8 +309,8 @@ Result<int> run_live_query(const LiveQueryOptions& options, const query::Plan& p
   load_time_zone();
   const bool screen = takes_screen(options);
   Answers work(options, plan, screen, output);
-  const auto answer = [&work](sqlite3* database, const query::IntervalFacts& facts) {
-    return work.answer(database, facts);
+  const auto answer = [&work](store::Statement& question, const query::IntervalFacts& facts) {
+    return work.answer(question, facts);
   };
   auto answers = query::AnswerProcess::start(
       plan, folder->get(), writable,

@@ -2,8 +2,6 @@
 // A question that is asked of what runs: traced, cut into intervals, answered by a process of its own.
 #pragma once
 
-#include <sqlite3.h>
-
 #include <cstdint>
 #include <string>
 
@@ -25,9 +23,5 @@ struct LiveQueryOptions {
 
 // Returns the exit status. Returns an error if the question cannot be asked; one that comes later is printed.
 Result<int> run_live_query(const LiveQueryOptions& options, const query::Plan& plan);
-
-// Runs a statement on a store, which it can only read from then on, and prints what it gives.
-Result<void> answer_on(sqlite3* database, const std::string& sql, const AnswerHead& head, AnswerPrinter& printer,
-                       query::AnswerFile* file = nullptr);
 
 }  // namespace uscope::cli

@@ -24,6 +24,7 @@
 #include "query/plan/plan.h"
 #include "query/sql/lexer.h"
 #include "store/db/database.h"
+#include "store/db/reading_only.h"
 #include "support/text.h"
 #include "syscalls/signal_names.h"
 
@@ -187,7 +188,10 @@ Result<int> ask_file(const std::string& file, const query::Plan& plan, AnswerSty
   style.paint = paint_for(stdout);
   Output out(stdout);
   AnswerPrinter printer(style, [&out](std::string_view text) { out.write(text); });
-  if (auto done = answer_on(database->handle(), plan.text, head, printer); !done) return done.error();
+  store::allow_reading_only(database->handle());
+  auto answer = database->prepare(plan.text);
+  if (!answer) return answer.error();
+  if (auto done = printer.print(head, *answer); !done) return done.error();
   if (auto done = out.finish(); !done && !out.has_no_reader()) return done.error();
   return 0;
 }

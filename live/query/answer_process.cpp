@@ -138,6 +138,15 @@ class Answerer {
     return {};
   }
 
+  // The question, once: on a store that it can only read.
+  Result<void> compile() {
+    if (question_) return {};
+    auto question = store::Statement::prepare(store_->handle(), plan_.way == Way::kSums ? plan_.outer : plan_.text);
+    if (!question) return question.error();
+    question_.emplace(std::move(*question));
+    return {};
+  }
+
   Result<std::string> result(const Head& head, std::vector<UniqueFd>& fds) {
     if (fds.empty()) return Error{"an interval came without its trace", ""};
     auto raw = trace::RawReader::open(std::move(fds.front()), kName);
@@ -148,11 +157,12 @@ class Answerer {
       if (fds.size() < 2 || !read_all(fds[1].get(), std::as_writable_bytes(std::span(words))))
         return Error{"an interval came without its rows", ""};
       fds[1].reset();
-      if (auto done = partial_->show({plan_.program.keys, plan_.program.measures, std::move(words)}); !done)
-        return done.error();
+      if (auto done = partial_->show(PartialRows(plan_.program, words)); !done) return done.error();
     }
     if (auto done = store_->protect(); !done) return done.error();
-    auto text = work_.answer(store_->handle(), head.facts);
+    if (auto done = compile(); !done) return done.error();
+    auto text = work_.answer(*question_, head.facts);
+    question_->reset();
     if (partial_) partial_->hide();
     if (auto done = store_->empty(); !done) return done.error();
     return text;
@@ -195,6 +205,7 @@ class Answerer {
   store::LoadOptions options_;
   std::optional<store::ReusedStore> store_;
   std::unique_ptr<PartialView> partial_;
+  std::optional<store::Statement> question_;
 };
 
 }  // namespace
@@ -235,6 +246,9 @@ void AnswerProcess::add_file(trace::FileId file, symbolizer::HeldModule held) {
 }
 
 Result<void> AnswerProcess::send(ClosedInterval&& interval) {
+  const std::vector<std::uint64_t> packed = interval.rows.packed();
+  const auto rows_of_interval = std::as_bytes(std::span(packed));
+  interval.bytes += rows_of_interval.size();
   if (waiting_bytes_ != 0 && waiting_bytes_ + interval.bytes > kMostWaiting && !interval.facts.last) {
     missed_ += interval.facts.events + interval.facts.lost;
     return {};
@@ -242,12 +256,12 @@ Result<void> AnswerProcess::send(ClosedInterval&& interval) {
   Head head{Kind::kInterval};
   head.facts = interval.facts;
   head.facts.lost += std::exchange(missed_, 0);
-  head.row_bytes = interval.rows.bytes().size();
+  head.row_bytes = rows_of_interval.size();
   head.bytes = interval.bytes;
   waiting_bytes_ += interval.bytes;
   Message message{packet(head), {}};
   message.fds.push_back(std::move(interval.trace));
-  auto rows = file_of(folder_, interval.rows.bytes());
+  auto rows = file_of(folder_, rows_of_interval);
   if (!rows) return rows.error();
   message.fds.push_back(std::move(*rows));
   unsent_.push_back(std::move(message));

@@ -5,8 +5,6 @@
 // as long as it lives.
 #pragma once
 
-#include <sqlite3.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -19,6 +17,7 @@
 
 #include "live/query/interval_store.h"
 #include "query/plan/plan.h"
+#include "store/db/statement.h"
 #include "support/process/child_work.h"
 #include "support/result.h"
 #include "support/unique_fd.h"
@@ -28,8 +27,9 @@ namespace uscope::query {
 
 // All are called in the process.
 struct AnswerWork {
-  // Runs the question on an interval's store, and tells the result. The text, if any, goes to the other process.
-  std::function<Result<std::string>(sqlite3*, const IntervalFacts&)> answer;
+  // Runs the question, which reads an interval's store, and tells the result. The text, if any, goes to the other
+  // process.
+  std::function<Result<std::string>(store::Statement&, const IntervalFacts&)> answer;
   // Nothing more will come.
   std::function<Result<void>()> end;
   // Something failed: the process ends then.

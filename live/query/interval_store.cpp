@@ -184,10 +184,10 @@ Result<void> IntervalStore::put(Interval& interval, const trace::Event& event, c
   return trace ? (*trace)->append(record) : trace.error();
 }
 
-void IntervalStore::add(const usc_query_row& row) {
+void IntervalStore::add(const usc_query_row& row, const usc_query_steps* steps) {
   if (told_sums_ && intervals_.size() == 1) begin_next();
   Interval& interval = intervals_[told_sums_ ? 1 : 0];
-  interval.sums.add(row);
+  interval.sums.add(row, steps);
   interval.events += row.events;
 }
 
@@ -266,7 +266,7 @@ Result<void> IntervalStore::close_first(bool last) {
   closed.facts.events = interval.events;
   closed.facts.lost = interval.lost;
   closed.facts.without_stack = unknown_stacks(interval);
-  closed.bytes = (*trace)->bytes() + closed.rows.bytes().size();
+  closed.bytes = (*trace)->bytes();
   closed.facts.last = last;
   auto file = (*trace)->end();
   if (!file) return file.error();

@@ -45,7 +45,7 @@ struct IntervalFacts {
 struct ClosedInterval {
   IntervalFacts facts;
   UniqueFd trace;
-  std::uint64_t bytes = 0;  // of it and of the rows
+  std::uint64_t bytes = 0;  // of it
   PartialRows rows;         // of Way::kSums: events_of() says which event of the trace each row is of
 };
 
@@ -77,8 +77,9 @@ class IntervalStore : public trace::RecordSink {
     return intervals_.empty() ? ~std::uint64_t{0} : intervals_.front().until_ns;
   }
 
-  // Rows that the kernel side has summed: of the interval that is to be closed first, until sums_are_told().
-  void add(const usc_query_row& row);
+  // Rows that the kernel side has summed, as tracer::RecordObserver::on_sums() has them: of the interval that is to be
+  // closed first, until sums_are_told().
+  void add(const usc_query_row& row, const usc_query_steps* steps = nullptr);
   // Whether an interval waits for them; asks once for each.
   [[nodiscard]] bool wants_sums();
   void sums_are_told() { told_sums_ = true; }

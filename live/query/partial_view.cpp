@@ -10,7 +10,6 @@
 #include "live/query/partial_events.h"
 #include "live/query/quoted_name.h"
 #include "store/db/reading_only.h"
-#include "store/db/statement.h"
 
 namespace uscope::query {
 namespace {
@@ -84,7 +83,6 @@ Result<void> PartialView::make() {
   }
   for (std::size_t i = 0; i < plan_.measures.size(); i++)
     if (read->count({"partial", fmt::format("s{}", i)}) != 0) summed_.push_back(i);
-  look_up_ = fmt::format("INSERT INTO temp.partial_event SELECT id{} FROM main.v_event WHERE id <= ?1", named);
   std::string make = fmt::format("CREATE TEMP TABLE partial_event(event INTEGER PRIMARY KEY{});", declared);
   // The name v_event is that of whole events from here on.
   if (!plan_.whole.empty())
@@ -96,18 +94,20 @@ Result<void> PartialView::make() {
       "ON partial_event.event = partial_row.event",
       of_rows);
   if (!plan_.whole.empty()) make += fmt::format(" UNION ALL SELECT {} FROM ({})", all, plan_.whole);
-  return store::execute(database, make);
+  if (auto done = store::execute(database, make); !done) return done;
+  auto look_up = store::Statement::prepare(
+      database, fmt::format("INSERT INTO temp.partial_event SELECT id{} FROM main.v_event WHERE id <= ?1", named));
+  if (!look_up) return look_up.error();
+  look_up_.emplace(std::move(*look_up));
+  return {};
 }
 
 Result<void> PartialView::show(PartialRows rows) {
-  FoldedRows folded = fold(std::move(rows), plan_);
-  if (auto done = check_sums(folded.rows); !done) return done;
-  std::vector<std::uint32_t> events = events_of(folded.rows, plan_.keys);
+  if (auto done = check_sums(rows); !done) return done;
+  std::vector<std::uint32_t> events = events_of(rows, plan_.keys);
   const std::int64_t last = events.empty() ? 0 : std::int64_t{*std::max_element(events.begin(), events.end())} + 1;
-  table_.show(std::move(folded), std::move(events));
-  auto look_up = store::Statement::prepare(store_.handle(), look_up_);
-  if (!look_up) return look_up.error();
-  return look_up->run(last);
+  table_.show(std::move(rows), std::move(events));
+  return look_up_->run(last);
 }
 
 Result<void> PartialView::check_sums(const PartialRows& rows) const {

@@ -5,12 +5,13 @@
 
 #include <cstddef>
 #include <memory>
-#include <string>
+#include <optional>
 #include <vector>
 
 #include "live/query/row_table.h"
 #include "live/query/sums.h"
 #include "query/plan/plan.h"
+#include "store/db/statement.h"
 #include "store/reused_store.h"
 #include "support/result.h"
 
@@ -35,8 +36,8 @@ class PartialView {
   const store::ReusedStore& store_;
   const Plan& plan_;
   RowTable table_;
-  std::vector<std::size_t> summed_;  // measures whose sums plan.outer reads
-  std::string look_up_;              // the statement that fills temp.partial_event
+  std::vector<std::size_t> summed_;          // measures whose sums plan.outer reads
+  std::optional<store::Statement> look_up_;  // which fills temp.partial_event
 };
 
 }  // namespace uscope::query

@@ -19,7 +19,7 @@ void give(sqlite3_context* context, const std::optional<std::int64_t>& value) {
 }
 
 // They stay where they are until no statement reads them any more.
-void give(sqlite3_context* context, const std::vector<StepCount>& steps) {
+void give(sqlite3_context* context, const StepCounts& steps) {
   if (steps.empty()) return sqlite3_result_null(context);
   sqlite3_result_blob64(context, steps.data(), steps.size() * sizeof(StepCount), SQLITE_STATIC);
 }
@@ -57,10 +57,8 @@ std::vector<std::string> RowTable::columns(const Plan& plan) {
 RowTable::RowTable(const Plan& plan) : declaration_("CREATE TABLE partial_row(event INTEGER NOT NULL") {
   for (const std::string& column : columns(plan)) declaration_ += ", " + quoted_name(column);
   declaration_ += ")";
-  for (std::size_t word = 0; word < plan.keys.size(); word++) {
+  for (std::size_t word = 0; word < plan.keys.size(); word++)
     if (plan.keys[word].what == Key::kExpression) words_.push_back(word);
-    in_steps_.push_back(plan.keys[word].in_steps);
-  }
 }
 
 Result<void> RowTable::add_to(sqlite3* database) {
@@ -69,8 +67,8 @@ Result<void> RowTable::add_to(sqlite3* database) {
   return Error{std::string("cannot add a table to SQLite: ") + sqlite3_errmsg(database), ""};
 }
 
-void RowTable::show(FoldedRows rows, std::vector<std::uint32_t> events) {
-  shown_ = std::move(rows);
+void RowTable::show(PartialRows rows, std::vector<std::uint32_t> events) {
+  rows_ = std::move(rows);
   events_ = std::move(events);
 }
 
@@ -95,14 +93,14 @@ int RowTable::is_at_end(sqlite3_vtab_cursor* cursor) {
 int RowTable::column(sqlite3_vtab_cursor* cursor, sqlite3_context* context, int number) {
   const auto& table = *reinterpret_cast<Table*>(cursor->pVtab)->rows;
   const std::size_t row = reinterpret_cast<Cursor*>(cursor)->row;
-  const PartialRows& rows = table.shown_.rows;
+  const PartialRows& rows = table.rows_;
   const auto words = static_cast<int>(table.words_.size());
   if (number <= 0) {
     sqlite3_result_int64(context, std::int64_t{table.events_[row]} + 1);
   } else if (number <= words) {
     const std::size_t word = table.words_[static_cast<std::size_t>(number - 1)];
-    if (table.in_steps_[word])
-      give(context, table.shown_.steps[row][word]);
+    if (rows.is_in_steps(word))
+      give(context, rows.steps(row, word));
     else
       give(context, rows.word(row, word));
   } else if (number == words + 1) {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "live/query/folded_rows.h"
+#include "live/query/sums.h"
 #include "query/plan/plan.h"
 #include "support/result.h"
 
@@ -32,7 +32,7 @@ class RowTable {
 
   // What the table holds from now on: rows, and for each the number of its event, from 0. No statement may be under
   // way.
-  void show(FoldedRows rows, std::vector<std::uint32_t> events);
+  void show(PartialRows rows, std::vector<std::uint32_t> events);
 
  private:
   struct Table;
@@ -45,8 +45,7 @@ class RowTable {
 
   std::string declaration_;
   std::vector<std::size_t> words_;  // of the key, that are expressions
-  std::vector<bool> in_steps_;      // by word
-  FoldedRows shown_;
+  PartialRows rows_;
   std::vector<std::uint32_t> events_;
 };
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "uscope/query_rows.h"
 #include "uscope/query_run.h"
 
 namespace uscope::query {
@@ -21,14 +20,60 @@ void merge(WideSum& into, const WideSum& more) {
 
 }  // namespace
 
-PartialRows::PartialRows(std::size_t keys, std::size_t measures)
-    : keys_(std::min<std::size_t>(keys, USC_QUERY_KEYS)),
-      measures_(std::min<std::size_t>(measures, USC_QUERY_MEASURES)) {}
+PartialRows::PartialRows(const usc_query& program)
+    : keys_(std::min<std::size_t>(program.keys, USC_QUERY_KEYS)),
+      measures_(std::min<std::size_t>(program.measures, USC_QUERY_MEASURES)) {
+  for (const usc_query_insn& insn :
+       std::span(program.insn).first(std::min<std::size_t>(program.length, USC_QUERY_MOST)))
+    if (insn.op == USC_QUERY_KEY_STEP) in_steps_ |= 1U << insn.value;
+}
 
-PartialRows::PartialRows(std::size_t keys, std::size_t measures, std::vector<std::uint64_t> words)
-    : PartialRows(keys, measures) {
-  words_ = std::move(words);
-  words_.resize(size() * row_words());
+// How many rows there are, the rows, and each list of steps behind its length.
+std::vector<std::uint64_t> PartialRows::packed() const {
+  std::vector<std::uint64_t> words;
+  std::size_t count = 1 + words_.size();
+  for (const StepCounts& steps : steps_) count += 1 + 2 * steps.size();
+  words.reserve(count);
+  words.push_back(size());
+  words.insert(words.end(), words_.begin(), words_.end());
+  for (const StepCounts& steps : steps_) {
+    words.push_back(steps.size());
+    for (const StepCount& step : steps) words.insert(words.end(), {static_cast<std::uint64_t>(step.end), step.events});
+  }
+  return words;
+}
+
+PartialRows::PartialRows(const usc_query& program, std::span<const std::uint64_t> packed) : PartialRows(program) {
+  const auto take = [&packed](std::size_t count) {
+    const auto taken = packed.first(std::min(count, packed.size()));
+    packed = packed.subspan(taken.size());
+    return taken;
+  };
+  const auto take_count = [&take](std::size_t most) {
+    const auto taken = take(1);
+    return taken.empty() ? 0 : static_cast<std::size_t>(std::min<std::uint64_t>(taken.front(), most));
+  };
+  const std::size_t rows = take_count(packed.size() / row_words());
+  const auto words = take(rows * row_words());
+  words_.assign(words.begin(), words.end());
+  steps_.resize(steps_at(rows, 0));
+  for (StepCounts& steps : steps_) {
+    const std::size_t count = take_count(packed.size() / 2);
+    steps.reserve(count);
+    for (std::size_t i = 0; i < count; i++) {
+      const auto step = take(2);
+      steps.push_back({static_cast<std::int64_t>(step[0]), step[1]});
+    }
+  }
+}
+
+usc_query_key PartialRows::key_of_row(usc_query_key key) const {
+  for (std::size_t word = 0; word < keys_; word++) {
+    if (!is_in_steps(word)) continue;
+    key.word[word] = 0;
+    key.nulls &= ~(1U << word);
+  }
+  return key;
 }
 
 usc_query_key PartialRows::key(std::size_t row) const {
@@ -83,6 +128,7 @@ void PartialRows::push_back(const PartialRow& row) {
   words[1] = row.key.nulls;
   std::copy_n(std::begin(row.key.word), keys_, words + 2);
   for (std::size_t i = 0; i < measures_; i++) put_sum(number, i, row.sums[i]);
+  steps_.resize(steps_at(number + 1, 0));
 }
 
 void PartialRows::add_sum(std::size_t row, std::size_t measure, const WideSum& more) {
@@ -104,7 +150,9 @@ void Sums::make_places() {
   }
 }
 
-std::size_t Sums::row(const usc_query_key& key) {
+// Of the row of an event, or of events with one key.
+std::size_t Sums::row(const usc_query_key& whole) {
+  const usc_query_key key = rows_.key_of_row(whole);
   if (2 * (rows_.size() + 1) > places_.size()) make_places();
   std::size_t at = usc_query_hash(&key) & (places_.size() - 1);
   for (; places_[at] != 0; at = (at + 1) & (places_.size() - 1))
@@ -123,6 +171,7 @@ usc_query_end Sums::add(const trace::Event& event) {
   if (end != USC_QUERY_GIVEN) return end;
   const std::size_t into = row(state_.key);
   rows_.add_events(into, 1);
+  add_steps(into, state_.key, 1, nullptr);
   events_++;
   for (std::uint32_t i = 0; i < program_.measures; i++) {
     if ((state_.measure_nulls >> i & 1) != 0) continue;
@@ -132,10 +181,27 @@ usc_query_end Sums::add(const trace::Event& event) {
   return end;
 }
 
-void Sums::add(const usc_query_row& more) {
+void Sums::add_steps(std::size_t into, const usc_query_key& key, std::uint64_t events, const usc_query_steps* steps) {
+  for (std::size_t word = 0; word < program_.keys; word++) {
+    if (!rows_.is_in_steps(word) || (key.nulls >> word & 1) != 0) continue;
+    if (steps == nullptr || word + 1 != group_word_) {
+      rows_.add_step(into, word, {key.word[word], events});
+      continue;
+    }
+    const __s64 group = key.word[word];
+    for (std::uint32_t i = 0; i < USC_QUERY_STEPS; i++) {
+      const std::uint32_t step = group < 0 ? USC_QUERY_STEPS - 1 - i : i;  // in the order of their ends
+      if (steps->events[step] != 0)
+        rows_.add_step(into, word, {usc_query_end_of_step(group, step), steps->events[step]});
+    }
+  }
+}
+
+void Sums::add(const usc_query_row& more, const usc_query_steps* steps) {
   if (more.events == 0) return;
   const std::size_t into = row(more.key);
   rows_.add_events(into, more.events);
+  add_steps(into, more.key, more.events, steps);
   events_ += more.events;
   for (std::uint32_t i = 0; i < program_.measures; i++) {
     const usc_query_sum& sum = more.sum[i];

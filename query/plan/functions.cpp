@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -56,8 +55,8 @@ std::int64_t power_step(std::int64_t number) {
 
 // Of one group. SQLite keeps a pointer to it between the rows.
 struct Steps {
-  std::map<std::int64_t, std::uint64_t> counts;  // by the end of a step
-  std::optional<double> share;                   // quantile's p
+  StepCounts counts;
+  std::optional<double> share;  // quantile's p
 };
 
 struct Sum {
@@ -114,9 +113,10 @@ void quantile_step(sqlite3_context* context, int count, sqlite3_value** argument
   if (steps->share && *steps->share != share)
     return sqlite3_result_error(context, "quantile(x, p): p is the same for all rows of a group", -1);
   steps->share = share;
-  add_numbers(
-      arguments[0], count == 3, weight(count - 1, arguments, 1),
-      [steps](std::int64_t number, std::uint64_t events) { steps->counts[usc_query_bucket(number)] += events; });
+  add_numbers(arguments[0], count == 3, weight(count - 1, arguments, 1),
+              [steps](std::int64_t number, std::uint64_t events) {
+                add_step(steps->counts, {usc_query_bucket(number), events});
+              });
 }
 
 void quantile_end(sqlite3_context* context) {
@@ -137,7 +137,9 @@ void hist_step(sqlite3_context* context, int count, sqlite3_value** arguments) {
   Steps* steps = state_of<Steps>(context, true);
   if (!steps) return;
   add_numbers(arguments[0], count == 2, weight(count, arguments, 1),
-              [steps](std::int64_t number, std::uint64_t events) { steps->counts[power_step(number)] += events; });
+              [steps](std::int64_t number, std::uint64_t events) {
+                add_step(steps->counts, {power_step(number), events});
+              });
 }
 
 void hist_end(sqlite3_context* context) {

@@ -6,7 +6,8 @@
 // - the columns of v_event that follow from its key words, with the types that they have in v_event; only those that
 //   the question names need be true;
 // - `k0`, `k1` … for the words that are expressions (KeyWord::column), and `n`, the number of events; a word in steps
-//   may be a BLOB of StepCount, where one row stands for many;
+//   (USC_QUERY_KEY_STEP), which `outer` gives to quantile_of and hist_of and nothing else, may be a BLOB of StepCount,
+//   where one row stands for many;
 // - for the measure i: `c{i}`, in how many events it is not NULL; `s{i}`, their sum; `mn{i}` and `mx{i}`, the least and
 //   the greatest of them, NULL where c{i} is 0.
 // Rows may be repeated for one key in any number: `outer` adds them up.
@@ -19,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "query/plan/step_counts.h"
 #include "support/result.h"
 #include "uscope/query.h"
 
@@ -30,14 +32,7 @@ enum class Key { kExpression, kSource, kKind, kAbi, kHow, kTask, kImage, kStack,
 
 struct KeyWord {
   Key what = Key::kExpression;
-  std::string column;     // under which `partial` has it: "k0" … of expressions; "" of the others
-  bool in_steps = false;  // bucket(x), which `outer` gives to quantile_of and hist_of and nothing else
-};
-
-// How many events lie in a step of bucket(x). One value of SQLite's has many: a BLOB of them, one behind the other.
-struct StepCount {
-  std::int64_t end;
-  std::uint64_t events;
+  std::string column;  // under which `partial` has it: "k0" … of expressions; "" of the others
 };
 
 struct Needs {

@@ -286,8 +286,7 @@ class Splitter {
     for (Key key : {Key::kSource, Key::kKind, Key::kAbi, Key::kHow, Key::kTask, Key::kImage, Key::kStack, Key::kError})
       if (words_ & bit_of(key)) plan_.keys.push_back({key, ""});
     const std::size_t fields = plan_.keys.size();
-    for (std::size_t i = 0; i < keys_.size(); i++)
-      plan_.keys.push_back({Key::kExpression, fmt::format("k{}", i), keys_[i].in_steps});
+    for (std::size_t i = 0; i < keys_.size(); i++) plan_.keys.push_back({Key::kExpression, fmt::format("k{}", i)});
     if (plan_.keys.size() > USC_QUERY_KEYS)
       return fmt::format("it groups by {} numbers, and {} is the most", plan_.keys.size(), USC_QUERY_KEYS);
     if (measures_.size() > USC_QUERY_MEASURES)

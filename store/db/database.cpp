@@ -107,7 +107,7 @@ Result<DatabaseWriter> DatabaseWriter::create(const std::filesystem::path& path)
   return create(std::move(*file));
 }
 
-Result<DatabaseWriter> DatabaseWriter::begin(OutputFile file, const char* journal) {
+Result<DatabaseWriter> DatabaseWriter::begin(OutputFile file, bool is_reused) {
   // SQLite sorts in files: next to the output, unless the user has chosen a folder for that.
   auto temporary = open_sorting_folder(file.folder());
   if (!temporary) return temporary.error();
@@ -116,19 +116,20 @@ Result<DatabaseWriter> DatabaseWriter::begin(OutputFile file, const char* journa
   auto handle = writer.vfs_->open(writer.file_.path().string());
   if (!handle) return handle.error();
   writer.handle_ = std::move(*handle);
+  writer.statements_ = std::make_unique<Statements>(writer.handle(), is_reused);
   // No other process knows the file, and it is discarded unless it is complete: no waiting for the disk until the end.
   // The cache bounds memory; pages that do not fit are written early.
   auto done =
       execute(writer.handle(), fmt::format("PRAGMA page_size=8192;PRAGMA journal_mode={};PRAGMA synchronous=OFF;"
                                            "PRAGMA cache_size=-24576;PRAGMA threads=1;PRAGMA temp_store=FILE;"
                                            "BEGIN EXCLUSIVE",
-                                           journal));
+                                           is_reused ? "MEMORY" : "OFF"));
   if (!done) return done.error().in(writer.file_.path().string());
   return writer;
 }
 
 Result<DatabaseWriter> DatabaseWriter::create(OutputFile file) {
-  auto writer = begin(std::move(file), "OFF");
+  auto writer = begin(std::move(file), false);
   if (!writer) return writer;
   if (auto done = create_schema(writer->handle()); !done) return done.error().in(writer->file_.path().string());
   return writer;
@@ -137,7 +138,7 @@ Result<DatabaseWriter> DatabaseWriter::create(OutputFile file) {
 Result<DatabaseWriter> DatabaseWriter::create_reused(int folder) {
   auto file = OutputFile::nameless(folder);
   if (!file) return file.error();
-  auto writer = begin(std::move(*file), "MEMORY");
+  auto writer = begin(std::move(*file), true);
   if (!writer) return writer;
   auto done = create_reused_schema(writer->handle());
   if (done) done = execute(writer->handle(), "COMMIT");

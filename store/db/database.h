@@ -13,6 +13,7 @@
 #include "store/db/schema.h"
 #include "store/db/sqlite_handles.h"
 #include "store/db/statement.h"
+#include "store/db/statements.h"
 #include "store/files/output_file.h"
 #include "support/result.h"
 #include "support/unique_fd.h"
@@ -64,7 +65,9 @@ class DatabaseWriter {
   // and one that is begun can be rolled back.
   static Result<DatabaseWriter> create_reused(int folder);
 
-  [[nodiscard]] Result<Statement> prepare(std::string_view sql) const { return Statement::prepare(handle_.get(), sql); }
+  // See Statement. That of a ReusedStore keeps them for the next trace. This object must outlive them.
+  [[nodiscard]] Result<Statement> prepare(std::string_view sql) const { return statements_->prepare(sql); }
+  [[nodiscard]] Statements& statements() const { return *statements_; }
   [[nodiscard]] sqlite3* handle() const { return handle_.get(); }
 
   // For tables of many rows: adds rows to `table` ("loss" or, for these columns only, "string(value)"), with so many
@@ -73,7 +76,7 @@ class DatabaseWriter {
   // result.
   [[nodiscard]] Result<std::unique_ptr<TableRows>> rows(std::string_view table, std::size_t columns,
                                                         OnConflict on_conflict = OnConflict::kFail) {
-    return TableRows::prepare(handle_.get(), *inserter_, table, columns, on_conflict);
+    return TableRows::prepare(*statements_, *inserter_, table, columns, on_conflict);
   }
   [[nodiscard]] RowInserter& inserter() { return *inserter_; }
 
@@ -85,11 +88,13 @@ class DatabaseWriter {
 
  private:
   explicit DatabaseWriter(OutputFile file) : file_(std::move(file)) {}
-  static Result<DatabaseWriter> begin(OutputFile file, const char* journal);
+  // `is_reused`: for one trace after the other.
+  static Result<DatabaseWriter> begin(OutputFile file, bool is_reused);
 
   OutputFile file_;
   std::unique_ptr<DescriptorVfs> vfs_;  // destroyed after handle_
   SqliteHandle handle_;
+  std::unique_ptr<Statements> statements_;  // as inserter_, destroyed before handle_
   std::unique_ptr<RowInserter> inserter_ = std::make_unique<RowInserter>();
 };
 

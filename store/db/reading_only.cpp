@@ -45,6 +45,15 @@ void allow_reading_only(sqlite3* database, ReadColumns* seen) {
   sqlite3_set_authorizer(database, allow_reading, seen);
 }
 
+void allow_reading_only_while(sqlite3* database, const bool* on) {
+  const auto allow = [](void* reading, int action, const char* first, const char* second, const char* third,
+                        const char* inside) {
+    return *static_cast<const bool*>(reading) ? allow_reading(nullptr, action, first, second, third, inside)
+                                              : SQLITE_OK;
+  };
+  sqlite3_set_authorizer(database, allow, const_cast<bool*>(on));  // SQLite's way to hand a pointer through
+}
+
 Result<void> harden(sqlite3* database) {
   constexpr std::array<std::pair<int, int>, 5> kSettings{{{SQLITE_DBCONFIG_DEFENSIVE, 1},
                                                           {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},

@@ -21,6 +21,10 @@ using ReadColumns = std::set<std::pair<std::string, std::string>>;
 // read, and must live as long as statements are compiled.
 void allow_reading_only(sqlite3* database, ReadColumns* seen = nullptr);
 
+// The same as long as `*on` is true, which must live as long as statements are compiled; else they may do anything. To
+// change an authorizer makes SQLite compile all statements of the connection again.
+void allow_reading_only_while(sqlite3* database, const bool* on);
+
 // Takes from a connection what reading a store needs none of: extensions, triggers, schemas that are written to, texts
 // of any length.
 Result<void> harden(sqlite3* database);

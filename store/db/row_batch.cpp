@@ -75,11 +75,11 @@ Result<void> RowStatements::Rows::insert(const RowValue* first, const std::strin
   return done;
 }
 
-Result<RowStatements> RowStatements::prepare(sqlite3* database, std::string_view table, std::size_t columns,
+Result<RowStatements> RowStatements::prepare(Statements& statements, std::string_view table, std::size_t columns,
                                              OnConflict on_conflict) {
-  auto one = Statement::prepare(database, sql_of(table, columns, 1, on_conflict));
+  auto one = statements.prepare(sql_of(table, columns, 1, on_conflict));
   if (!one) return one.error();
-  return RowStatements(database, std::string(table), on_conflict, {std::move(*one), columns});
+  return RowStatements(statements, std::string(table), on_conflict, {std::move(*one), columns});
 }
 
 std::size_t RowStatements::values_of_many() const {
@@ -93,7 +93,7 @@ std::size_t RowStatements::values_of_batch() const {
 
 Result<void> RowStatements::prepare_many() {
   const std::size_t columns = one_.bound.size();
-  auto many = Statement::prepare(database_, sql_of(table_, columns, rows_of_statement(columns), on_conflict_));
+  auto many = statements_->prepare(sql_of(table_, columns, rows_of_statement(columns), on_conflict_));
   if (!many) return many.error();
   many_.emplace(std::move(*many), values_of_many());
   return {};

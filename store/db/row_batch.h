@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "store/db/statement.h"
+#include "store/db/statements.h"
 #include "support/result.h"
 #include "trace/ids.h"
 
@@ -55,7 +56,7 @@ struct RowValue {
 // Inserts rows into one table. It is used by one thread at a time, like its connection.
 class RowStatements {
  public:
-  static Result<RowStatements> prepare(sqlite3* database, std::string_view table, std::size_t columns,
+  static Result<RowStatements> prepare(Statements& statements, std::string_view table, std::size_t columns,
                                        OnConflict on_conflict);
 
   // Inserts whole rows, one behind the other; texts are in `bytes`.
@@ -74,12 +75,12 @@ class RowStatements {
     std::vector<RowValue> bound;  // at first NULL, as in SQLite
   };
 
-  RowStatements(sqlite3* database, std::string table, OnConflict on_conflict, Rows one)
-      : database_(database), table_(std::move(table)), on_conflict_(on_conflict), one_(std::move(one)) {}
+  RowStatements(Statements& statements, std::string table, OnConflict on_conflict, Rows one)
+      : statements_(&statements), table_(std::move(table)), on_conflict_(on_conflict), one_(std::move(one)) {}
   Result<void> prepare_many();
   [[nodiscard]] std::size_t values_of_many() const;
 
-  sqlite3* database_;
+  Statements* statements_;
   std::string table_;
   OnConflict on_conflict_;
   std::optional<Rows> many_;  // prepared when there are so many rows: that takes longer than some rows do

@@ -97,11 +97,12 @@ void RowInserter::run() {
   }
 }
 
-Result<std::unique_ptr<TableRows>> TableRows::prepare(sqlite3* database, RowInserter& inserter, std::string_view table,
-                                                      std::size_t columns, OnConflict on_conflict) {
-  auto statements = RowStatements::prepare(database, table, columns, on_conflict);
-  if (!statements) return statements.error();
-  return std::unique_ptr<TableRows>(new TableRows(inserter, std::move(*statements)));
+Result<std::unique_ptr<TableRows>> TableRows::prepare(Statements& statements, RowInserter& inserter,
+                                                      std::string_view table, std::size_t columns,
+                                                      OnConflict on_conflict) {
+  auto prepared = RowStatements::prepare(statements, table, columns, on_conflict);
+  if (!prepared) return prepared.error();
+  return std::unique_ptr<TableRows>(new TableRows(inserter, std::move(*prepared)));
 }
 
 TableRows::TableRows(RowInserter& inserter, RowStatements statements)

@@ -60,8 +60,9 @@ class RowInserter {
 class TableRows {
  public:
   // Both must outlive this object.
-  static Result<std::unique_ptr<TableRows>> prepare(sqlite3* database, RowInserter& inserter, std::string_view table,
-                                                    std::size_t columns, OnConflict on_conflict);
+  static Result<std::unique_ptr<TableRows>> prepare(Statements& statements, RowInserter& inserter,
+                                                    std::string_view table, std::size_t columns,
+                                                    OnConflict on_conflict);
   TableRows(const TableRows&) = delete;
   TableRows& operator=(const TableRows&) = delete;
   // Rows that were added after the last RowInserter::settle() are not inserted.

@@ -218,10 +218,9 @@ CREATE INDEX kind_name ON kind(name);
 CREATE INDEX trigger_of_stack_frame ON trigger_of_stack(frame_id, stack_id);
 )sql";
 
-constexpr const char* kTriggers = R"sql(
-INSERT INTO trigger_of_stack SELECT id, trigger_frame_id FROM stack ORDER BY trigger_frame_id;
-INSERT INTO trigger_of_stack VALUES(NULL, NULL);
-)sql";
+constexpr std::array kTriggers{
+    "INSERT INTO trigger_of_stack SELECT id, trigger_frame_id FROM stack ORDER BY trigger_frame_id",
+    "INSERT INTO trigger_of_stack VALUES(NULL, NULL)"};
 
 constexpr const char* kTriggerIndex = R"sql(
 CREATE UNIQUE INDEX trigger_of_stack_stack ON trigger_of_stack(stack_id, frame_id);
@@ -338,7 +337,7 @@ Result<void> create_schema(sqlite3* database) {
 }
 
 Result<void> create_indices(sqlite3* database) {
-  for (const char* sql : {kTriggers, kTriggerIndex, kIndices, kStatistics})
+  for (const char* sql : {kTriggers[0], kTriggers[1], kTriggerIndex, kIndices, kStatistics})
     if (auto done = execute(database, sql); !done) return done;
   return {};
 }
@@ -349,8 +348,13 @@ Result<void> create_reused_schema(sqlite3* database) {
   return execute(database, kReusedStatistics);
 }
 
-Result<void> fill_derived_tables(sqlite3* database) {
-  return execute(database, kTriggers);
+Result<void> fill_derived_tables(Statements& statements) {
+  for (const char* sql : kTriggers) {
+    auto statement = statements.prepare(sql);
+    if (!statement) return statement.error();
+    if (auto done = statement->execute(); !done) return done;
+  }
+  return {};
 }
 
 }  // namespace uscope::store

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "store/db/sqlite_handles.h"
+#include "store/db/statements.h"
 #include "store/files/trace_file.h"
 #include "support/result.h"
 
@@ -21,7 +22,7 @@ Result<void> create_indices(sqlite3* database);
 // misses them.
 Result<void> create_reused_schema(sqlite3* database);
 // Fills its derived tables; call it once all other rows of a trace are inserted.
-Result<void> fill_derived_tables(sqlite3* database);
+Result<void> fill_derived_tables(Statements& statements);
 
 // Checks that the database holds exactly the tables, views and indices that the two functions above create, each with
 // the same text: nothing in place of one of them (a view, a virtual table), nothing more (a trigger), no foreign

@@ -5,6 +5,8 @@
 #include <sqlite3.h>
 
 #include <memory>
+#include <utility>
+#include <vector>
 
 namespace uscope::store {
 
@@ -17,5 +19,20 @@ struct SqliteFinalizer {
 
 using SqliteHandle = std::unique_ptr<sqlite3, SqliteCloser>;
 using SqliteStatement = std::unique_ptr<sqlite3_stmt, SqliteFinalizer>;
+
+// Statements that nobody uses: reset, and without values.
+using SpareStatements = std::vector<SqliteStatement>;
+
+// Gives a statement back to where it is kept, if it is.
+struct SqliteReleaser {
+  SpareStatements* spare = nullptr;
+  void operator()(sqlite3_stmt* statement) const {
+    SqliteStatement owner(statement);
+    if (spare == nullptr) return;
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
+    spare->push_back(std::move(owner));
+  }
+};
 
 }  // namespace uscope::store

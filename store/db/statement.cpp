@@ -27,7 +27,7 @@ std::string remedy_for(int code) {
 
 }  // namespace
 
-Result<Statement> Statement::prepare(sqlite3* database, std::string_view sql) {
+Result<Statement> Statement::prepare(sqlite3* database, std::string_view sql, SpareStatements* kept) {
   sqlite3_stmt* raw = nullptr;
   const char* tail = nullptr;
   const int code =
@@ -43,7 +43,13 @@ Result<Statement> Statement::prepare(sqlite3* database, std::string_view sql) {
     if (second || second_code != SQLITE_OK)
       return Error{"SQL: more than one statement", "give one statement at a time"};
   }
-  return Statement(std::move(handle));
+  return Statement(std::move(handle), kept);
+}
+
+Statement Statement::take(SpareStatements& kept) {
+  SqliteStatement handle = std::move(kept.back());
+  kept.pop_back();
+  return {std::move(handle), &kept};
 }
 
 void Statement::record_error(int code) {

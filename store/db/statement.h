@@ -15,6 +15,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,7 +35,10 @@ template <typename Kind, typename Number>
 class Statement {
  public:
   // `sql` must hold one statement. The caller keeps the connection, which must outlive the Statement.
-  static Result<Statement> prepare(sqlite3* database, std::string_view sql);
+  // Where it is `kept`, its destructor gives it back to there.
+  static Result<Statement> prepare(sqlite3* database, std::string_view sql, SpareStatements* kept = nullptr);
+  // One of those that were given back.
+  static Statement take(SpareStatements& kept);
 
   // Parameters are numbered from 1. A failing bind (a number out of range, no memory) is reported by the next step().
   // Texts are copied.
@@ -84,11 +88,11 @@ class Statement {
   [[nodiscard]] Error failure() const { return failure(sqlite3_errcode(sqlite3_db_handle(handle_.get()))); }
 
  private:
-  explicit Statement(SqliteStatement handle) : handle_(std::move(handle)) {}
+  Statement(SqliteStatement handle, SpareStatements* kept) : handle_(handle.release(), SqliteReleaser{kept}) {}
   void record_error(int code);
   [[nodiscard]] Error failure(int code) const;
 
-  SqliteStatement handle_;
+  std::unique_ptr<sqlite3_stmt, SqliteReleaser> handle_;
   int bind_error_ = SQLITE_OK;
 };
 

@@ -16,6 +16,7 @@
 #include "tracer/backend/backend_options.h"
 #include "tracer/probes/probe_plan.h"
 #include "uscope/control.h"
+#include "uscope/query_rows.h"
 
 namespace uscope::symbolizer {
 struct UnwindTable;
@@ -93,8 +94,9 @@ class Backend {
   virtual Result<void> withdraw_rows(std::span<const trace::FileId> /*files*/) { return {}; }
 
   // Hands over what a question (usc_config) has summed since the last time, and clears it: rows by processor, so a key
-  // may come several times. Rows that gave way come through drain(), as usc_partial.
-  using SumHandler = std::function<void(const usc_query_row&)>;
+  // may come several times. Where a row stands for a group of steps (uscope/query_rows.h), these are handed over with
+  // it. Rows that gave way come through drain(), as usc_partial.
+  using SumHandler = std::function<void(const usc_query_row&, const usc_query_steps*)>;
   virtual Result<void> take_sums(const SumHandler& /*handle*/) { return {}; }
 
   // The kernel's key of the file behind one of our own mappings.

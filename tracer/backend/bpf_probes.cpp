@@ -79,7 +79,7 @@ Result<void> BpfProbes::open_counts() {
   return counts_.open(bpf_map__fd(skeleton_->maps.probe_counts), bytes, "probe_counts");
 }
 
-void BpfProbes::take_counts(std::uint32_t turn, const std::function<void(const usc_query_row&)>& handle) {
+void BpfProbes::take_counts(std::uint32_t turn, const Backend::SumHandler& handle) {
   usc_query_row row{};
   for (std::size_t number = 0; number < counted_.size(); number++) {
     row.events = 0;
@@ -87,7 +87,7 @@ void BpfProbes::take_counts(std::uint32_t turn, const std::function<void(const u
       row.events += std::exchange(counts_.as<__u64>()[(cpu * 2 + turn) * counted_.size() + number], 0);
     if (row.events == 0 || !counted_[number]) continue;
     row.key = *counted_[number];
-    handle(row);
+    handle(row, nullptr);
   }
 }
 

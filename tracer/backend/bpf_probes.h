@@ -8,12 +8,12 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "support/result.h"
 #include "support/unique_fd.h"
+#include "tracer/backend/backend.h"
 #include "tracer/backend/bpf_handles.h"
 #include "tracer/backend/bpf_kernel_functions.h"
 #include "tracer/backend/bpf_map_memory.h"
@@ -36,7 +36,7 @@ class BpfProbes {
   // After that; `skeleton` must live until detach().
   Result<void> attach();
   // The rows of what was only counted in one turn, which no program counts in any more; it is empty then.
-  void take_counts(std::uint32_t turn, const std::function<void(const usc_query_row&)>& handle);
+  void take_counts(std::uint32_t turn, const Backend::SumHandler& handle);
   void detach();
   // Whether any probe lasts to a function's return.
   [[nodiscard]] bool has_returns() const { return has_returns_; }

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "tracer/backend/bpf_handles.h"
-#include "tracer/backend/step_rows.h"
 
 namespace uscope::tracer {
 namespace {
@@ -60,30 +59,29 @@ Result<void> BpfSums::open(const uscope_bpf& skeleton) {
   return open(steps_, skeleton.maps.query_steps, tables * USC_QUERY_STEP_ROWS * sizeof(usc_query_steps));
 }
 
-void BpfSums::take(std::uint32_t turn, const std::function<void(const usc_query_row&)>& handle) {
+void BpfSums::take(std::uint32_t turn, const Backend::SumHandler& handle) {
   const std::size_t used = steps_word_ != 0 ? USC_QUERY_STEP_ROWS : USC_QUERY_ROWS;
   for (std::size_t cpu = 0; cpu < cpus_; cpu++) {
     usc_query_row* rows = rows_.as<usc_query_row>() + (cpu * 2 + turn) * USC_QUERY_ROWS;
+    usc_query_steps* steps = steps_word_ == 0 ? nullptr : steps_.as<usc_query_steps>() + (cpu * 2 + turn) * used;
     for (std::size_t i = 0; i < used; i++) {
       if (rows[i].events == 0) continue;
-      if (steps_word_ == 0)
-        handle(rows[i]);
-      else
-        take_steps(rows[i], steps_.as<usc_query_steps>()[(cpu * 2 + turn) * used + i], steps_word_ - 1, handle);
+      handle(rows[i], steps == nullptr ? nullptr : &steps[i]);
       rows[i].events = 0;
+      if (steps != nullptr) steps[i] = {};
     }
   }
   if (counts_calls_) take_call_counts(turn, handle);
 }
 
-void BpfSums::take_call_counts(std::uint32_t turn, const std::function<void(const usc_query_row&)>& handle) {
+void BpfSums::take_call_counts(std::uint32_t turn, const Backend::SumHandler& handle) {
   for (std::uint32_t number = 0; number < kNumbers; number++) {
     usc_query_row row{};
     for (std::size_t cpu = 0; cpu < cpus_; cpu++)
       row.events += std::exchange(counts_.as<__u64>()[(cpu * 2 + turn) * kNumbers + number], 0);
     if (row.events == 0) continue;
     usc_query_key_of_number(&question_, number / USC_SYSCALL_BITS, number % USC_SYSCALL_BITS, &row.key);
-    handle(row);
+    handle(row, nullptr);
   }
 }
 

@@ -3,11 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 
 #include "support/result.h"
+#include "tracer/backend/backend.h"
 #include "tracer/backend/bpf_map_memory.h"
-#include "uscope/query_rows.h"
 
 struct uscope_bpf;
 
@@ -21,10 +20,10 @@ class BpfSums {
   Result<void> open(const uscope_bpf& skeleton);
   [[nodiscard]] bool has_question() const { return has_question_; }
   // The rows of one turn, which no program fills any more; its tables are empty then.
-  void take(std::uint32_t turn, const std::function<void(const usc_query_row&)>& handle);
+  void take(std::uint32_t turn, const Backend::SumHandler& handle);
 
  private:
-  void take_call_counts(std::uint32_t turn, const std::function<void(const usc_query_row&)>& handle);
+  void take_call_counts(std::uint32_t turn, const Backend::SumHandler& handle);
 
   usc_query question_{};
   bool has_question_ = false;

@@ -353,7 +353,7 @@ Result<void> KmodBackend::take_sums(const SumHandler& handle) {
     request.cpu = cpu;
     request.buffer = reinterpret_cast<std::uintptr_t>(rows.data());
     if (auto asked = ask(USC_DEVICE_ROWS, request, "tell what a question has summed"); !asked) return asked;
-    for (std::uint32_t i = 0; i < request.count && i < USC_QUERY_ROWS; i++) handle(rows[i]);
+    for (std::uint32_t i = 0; i < request.count && i < USC_QUERY_ROWS; i++) handle(rows[i], nullptr);
   }
   return {};
 }

@@ -177,15 +177,15 @@ void Collector::on_hit(const usc_hit& hit) {
 void Collector::on_partial(const usc_partial& partial) {
   if (observer_ == nullptr) return;
   if (partial.turn == sums_turn_)
-    observer_->on_sums(partial.row);
+    observer_->on_sums(partial.row, nullptr);
   else
     early_sums_.push_back(partial.row);
 }
 
 // The tables first: what gave way to others before the turn is in the rings when the turn is over.
 Result<void> Collector::take_sums() {
-  const auto taken = backend_.take_sums([this](const usc_query_row& row) {
-    if (observer_ != nullptr) observer_->on_sums(row);
+  const auto taken = backend_.take_sums([this](const usc_query_row& row, const usc_query_steps* steps) {
+    if (observer_ != nullptr) observer_->on_sums(row, steps);
   });
   if (!taken) return taken.error();
   if (auto seen = round(); !seen) return seen.error();
@@ -194,7 +194,7 @@ Result<void> Collector::take_sums() {
 
 void Collector::go_on_with_sums() {
   sums_turn_ ^= 1;
-  for (const usc_query_row& row : std::exchange(early_sums_, {})) observer_->on_sums(row);
+  for (const usc_query_row& row : std::exchange(early_sums_, {})) observer_->on_sums(row, nullptr);
 }
 
 void Collector::set_command(int pid) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "trace/ids.h"
+#include "uscope/query_rows.h"
 #include "uscope/record.h"
 
 namespace uscope::tracer {
@@ -35,8 +36,9 @@ class RecordObserver {
   virtual void on_image(const usc_exec& /*exec*/) {}       // as it is written: texts to be hidden are hidden
   virtual void on_string(const usc_string& /*string*/) {}  // most often before its call's event
   virtual void on_file(trace::FileId /*serial*/, const File& /*file*/) {}
-  // What a question (usc_config) has summed of some events: keys may come several times.
-  virtual void on_sums(const usc_query_row& /*row*/) {}
+  // What a question (usc_config) has summed of some events: keys may come several times. Where the row stands for a
+  // group of steps (uscope/query_rows.h), `steps` says which; else it is nullptr.
+  virtual void on_sums(const usc_query_row& /*row*/, const usc_query_steps* /*steps*/) {}
   virtual void on_jit_name(trace::MmId /*mm*/, const PerfMapEntry& /*name*/) {}
 };
 

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 
+#include <map>
 #include <string>
 
 #include "tests/unit/store/load_support.h"
@@ -108,6 +109,28 @@ TEST_F(ReusedStoreTest, TemporaryTablesAreEmptiedToo) {
   EXPECT_EQ(one("SELECT count(*) FROM temp.kept"), "3");
   empty();
   EXPECT_EQ(one("SELECT count(*) FROM temp.kept"), "0");
+}
+
+// And once more when the first protect() has changed what the connection may do.
+TEST_F(ReusedStoreTest, StatementsAreCompiledOnce) {
+  const auto compiled = [this] {
+    std::map<sqlite3_stmt*, int> statements;
+    for (sqlite3_stmt* one = nullptr; (one = sqlite3_next_stmt(store_->handle(), one)) != nullptr;)
+      statements[one] = sqlite3_stmt_status(one, SQLITE_STMTSTATUS_REPREPARE, 0);
+    return statements;
+  };
+  std::map<sqlite3_stmt*, int> before;
+  for (const char* program : {"first", "second", "third"}) {
+    load(program, 600, 3);
+    ASSERT_TRUE(store_->protect());
+    EXPECT_EQ(one(kSummary), std::string("[600,\"") + program + "\",\"" + program + "\",3,3,\"ENOENT\"]");
+    empty();
+    if (program == std::string("third")) {
+      EXPECT_EQ(compiled(), before);
+    }
+    before = compiled();
+    EXPECT_GT(before.size(), 10U);
+  }
 }
 
 TEST_F(ReusedStoreTest, AProtectedOneCanOnlyBeRead) {

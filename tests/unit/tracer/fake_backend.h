@@ -112,7 +112,7 @@ class FakeBackend : public Backend {
     return {};
   }
   Result<void> take_sums(const SumHandler& handle) override {
-    for (const usc_query_row& row : std::exchange(sums, {})) handle(row);
+    for (const usc_query_row& row : std::exchange(sums, {})) handle(row, nullptr);
     return {};
   }
   Result<usc_file_key> own_file_key(const void* address) override {

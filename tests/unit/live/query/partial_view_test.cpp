@@ -22,13 +22,14 @@ class PartialViewTest : public testing::Test {
  protected:
   void begin(const std::string& outer, bool in_steps = false) {
     plan_.way = Way::kSums;
-    plan_.program = test::question_of(4, 1, {});
-    plan_.keys = {{Key::kExpression, "k0", in_steps}, {Key::kKind, ""}, {Key::kTask, ""}, {Key::kExpression, "k1"}};
+    plan_.program = test::question_of(4, 1, {test::give(in_steps ? USC_QUERY_KEY_STEP : USC_QUERY_KEY, 0, 0)});
+    plan_.keys = {{Key::kExpression, "k0"}, {Key::kKind, ""}, {Key::kTask, ""}, {Key::kExpression, "k1"}};
     plan_.measures = {"result"};
     plan_.outer = outer;
     auto folder = open_temporary_folder();
     ASSERT_TRUE(folder);
     folder_ = std::move(*folder);
+    view_.reset();  // before the store that it shows rows in
     auto store = store::ReusedStore::create(folder_.get());
     ASSERT_TRUE(store) << store.error().what;
     store_.emplace(std::move(*store));
@@ -39,21 +40,23 @@ class PartialViewTest : public testing::Test {
   }
 
   // A row of `events` events whose numbers have this sum.
-  static PartialRow row(std::uint32_t kind, std::uint32_t task, std::int64_t k0, std::uint64_t events, __int128 sum) {
-    PartialRow row;
+  static usc_query_row row(std::uint32_t kind, std::uint32_t task, std::int64_t k0, std::uint64_t events,
+                           std::int64_t sum) {
+    usc_query_row row{};
     row.key.word[0] = k0;
     row.key.word[1] = kind;
     row.key.word[2] = task;
     row.key.nulls = 1U << 3;
     row.events = events;
-    if (sum != 0) row.sums[0] = {events, 1, 9, sum};
+    if (sum != 0) row.sum[0] = {events, sum, 1, 9};
     return row;
   }
 
   // Loads an interval of these rows, by two tasks.
-  Result<void> show(const std::vector<PartialRow>& of_interval) {
-    PartialRows rows(4, 1);
-    for (const PartialRow& one : of_interval) rows.push_back(one);
+  Result<void> show(const std::vector<usc_query_row>& of_interval) {
+    Sums sums(plan_.program);
+    for (const usc_query_row& one : of_interval) sums.add(one);
+    PartialRows rows = sums.take_rows();
     auto trace = IntervalTrace::begin(folder_.get(), 1, 0);
     if (!trace) return trace.error();
     std::uint32_t events = 0;
@@ -133,7 +136,7 @@ TEST_F(PartialViewTest, StepsOfOneKeyAreOneRow) {
       "SELECT kind, count(*), sum(n), sum(c0), sum(s0), min(mn0), max(mx0), quantile_of(k0, n, 0.5), hist_of(k0, n) "
       "FROM partial GROUP BY kind ORDER BY kind",
       true);
-  PartialRow unknown = row(0, 1, 0, 2, 10);
+  usc_query_row unknown = row(0, 1, 0, 2, 10);
   unknown.key.nulls |= 1;
   ASSERT_TRUE(show({row(0, 1, 7, 3, 12), row(1, 2, 15, 1, -4), row(0, 1, 15, 5, 0), unknown, row(0, 2, 3, 1, 1)}));
   EXPECT_EQ(answer(), "read|2|11|6|23|1|9|15|[[3,1],[7,3],[15,5]]\nwrite|1|1|1|-4|1|9|15|[[15,1]]\n");
@@ -146,11 +149,11 @@ TEST_F(PartialViewTest, ASumBeyondSixtyFourBitsIsAnErrorWhereItIsRead) {
   begin("SELECT sum(iif(c0, s0, NULL)) FROM partial");
   ASSERT_TRUE(show({row(0, 1, 1, 2, kLargest)}));
   end();
-  const auto shown = show({row(0, 1, 1, 2, __int128{kLargest} + 1)});
+  const auto shown = show({row(0, 1, 1, 1, kLargest), row(0, 1, 1, 1, 1)});
   ASSERT_FALSE(shown);
   EXPECT_EQ(shown.error().what, "SQL: integer overflow");
   begin("SELECT sum(c0), max(mx0) FROM partial");
-  ASSERT_TRUE(show({row(0, 1, 1, 2, __int128{kLargest} + 1)}));
+  ASSERT_TRUE(show({row(0, 1, 1, 1, kLargest), row(0, 1, 1, 1, 1)}));
   EXPECT_EQ(answer(), "2|9\n");
 }
 

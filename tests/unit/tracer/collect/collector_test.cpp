@@ -376,7 +376,7 @@ TEST_F(CollectorTest, ASignalIsWrittenWithTheFileOfItsHandler) {
 class SumsObserver final : public RecordObserver {
  public:
   void on_event(const usc_event&, const TaskInfo&) override {}
-  void on_sums(const usc_query_row& row) override { events.push_back(row.events); }
+  void on_sums(const usc_query_row& row, const usc_query_steps*) override { events.push_back(row.events); }
   std::vector<std::uint64_t> events;
 };
 
