@@ -11,7 +11,7 @@ rounds. `question` is `uscope query`, attached while idle, with "calls, errors a
 Processor time for each event is what a variant adds to a request, less what empty programs add in the same round, by the events of a
 request. Events are counted in the trace, in the time of the load; bpftrace counts its own. Ratios are of two variants in one round.
 
---old measures another build's uscope in the same rounds. --attach N attaches N times to one server while it is busy, without starting it
+--old measures another build's uscope, and its question, in the same rounds. --attach N attaches N times to one server while it is busy, without starting it
 anew, and tells what the walks of each try took. One run under `strace -f -k` is for comparison.
 
 usage: servers.py --build FOLDER [--old FOLDER] [--rounds N] [--seconds N] [--attach N] [--server NAME]... [--variant NAME]... [--json FILE]

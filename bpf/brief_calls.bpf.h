@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
- * Calls that are only counted (counts_calls()), without a look at the thread's entry, which would take longer than the
- * counting. A byte for each number that a thread can have says whether that is enough. Only the thread itself writes it,
- * and those that make it or see it end while it does not run. Where it is not, core/ does all of it, as always.
+ * Calls of which a question wants no more than can be told without the thread's entry, whose look-up takes longer than
+ * the telling: those that are only counted (counts_calls()), when they begin; and those of which neither arguments nor
+ * stack are asked for, when they return. What is known of such a call stands in a slot that the thread's number chooses.
+ * The thread itself writes it, and those that make the thread or see it end while it does not run; two threads whose
+ * numbers choose one slot do not have it at once. Where the slot is not enough, core/ does all of it, as always.
  */
 #ifndef USCOPE_BPF_BRIEF_CALLS_H
 #define USCOPE_BPF_BRIEF_CALLS_H
@@ -10,15 +12,25 @@
 #include "storage.h"
 #include "uscope/core/tasks/tasks.h"
 
-#define BRIEF 1	     /* the thread is traced, and its entry says nothing of calls that are to come */
-#define BRIEF_CALL 2 /* it is in a call that has been counted, or that the question leaves out */
-
-static __always_inline __u8 *brief_state_of(struct task_struct *task)
+/* Neighbours do not share a cache line: the processors that they run on would take it from each other. */
+static __always_inline __u32 brief_call_number(__u32 pid)
 {
-	__u32 pid = task->pid, number = pid / BRIEF_STATES;
-	struct brief_states *states = counts_calls() ? bpf_map_lookup_elem(&brief_calls, &number) : 0;
+	return (pid << 1 | (pid / (USC_QUERY_BRIEF_THREADS / 2) & 1)) % USC_QUERY_BRIEF_THREADS;
+}
 
-	return states ? &states->of[pid % BRIEF_STATES] : 0;
+/* Has the call that the slot holds been written as open? */
+static __always_inline bool is_told_open(const struct brief_call *call)
+{
+	return call->told_open == (__u32)call->entry_ns;
+}
+
+/* The thread's slot, where it has one. */
+static __always_inline struct brief_call *brief_call_of(struct task_struct *task)
+{
+	__u32 pid = task->pid, number = brief_call_number(pid);
+	struct brief_call *call = tells_briefly() ? bpf_map_lookup_elem(&brief_calls, &number) : 0;
+
+	return call && call->thread == pid ? call : 0;
 }
 
 /* What the entry is needed for: it holds what the call goes on as, what it may do to mappings, or whose thread this is. */
@@ -28,68 +40,298 @@ static __always_inline bool needs_entry(__u32 nr)
 	       may_change_mappings(nr);
 }
 
-/* true: the call that begins has been counted. `task`: the current one. */
+/* The entry takes over from the slot: its next call is a later one than those told of by the slot (entry_time()). */
+static __always_inline void leave_to_entry(struct task_struct *task, struct brief_call *call)
+{
+	struct task_entry *t;
+
+	call->state = BRIEF_NOT;
+	if (is_asked_for(ASKED_TIME))
+		return;
+	t = entry_of(task);
+	if (t)
+		t->entry_ns = call->entry_ns;
+}
+
+/* The same in the middle of a call: the entry holds it, as if it had seen its beginning. `how`: TASK_IN_CALL, TASK_ASKED */
+static __noinline int give_to_entry(struct task_struct *task, struct brief_call *call, __u32 how)
+{
+	struct task_entry *t = entry_of(task);
+
+	call->state = BRIEF_NOT;
+	if (!t)
+		return 0;
+	t->nr = call->nr;
+	t->abi = USC_ABI_X86_64;
+	t->event_flags = 0;
+	t->entry_ns = call->entry_ns;
+	if (is_told_open(call))
+		t->open_ns = call->entry_ns;
+	t->call_serial = call->serial;
+	t->call_image = call->image;
+	t->stack = 0;
+	read_args(user_regs(task), t->abi, t->args);
+	t->flags |= how;
+	return 0;
+}
+
+/* true: no entry is needed for what the call does until it returns. `task`: the current one. */
 static __always_inline bool enters_briefly(struct task_struct *task, struct pt_regs *regs, __u32 nr)
 {
-	__u8 *state = brief_state_of(task);
+	struct brief_call *call = brief_call_of(task);
 	__u64 args[6];
 
-	if (!state || !*state)
+	if (!call || call->state == BRIEF_NOT)
 		return false;
-	*state = 0;
-	if (nr >= USC_SYSCALL_BITS || needs_entry(nr) || abi_of(task, nr) != USC_ABI_X86_64)
+	if (nr >= USC_SYSCALL_BITS || needs_entry(nr) || abi_of(task, nr) != USC_ABI_X86_64) {
+		leave_to_entry(task, call);
 		return false;
-	if (wanted(USC_ABI_X86_64, nr)) {
+	}
+	call->nr = nr;
+	if (!wanted(USC_ABI_X86_64, nr)) {
+		call->state = BRIEF_LEFT_OUT;
+		return true;
+	}
+	if (counts_calls()) {
 		if (is_asked_for(USC_QUERY_OF_ARGS))
 			read_args(regs, USC_ABI_X86_64, args);
-		if (!count_call(USC_ABI_X86_64, nr, args))
+		if (!count_call(USC_ABI_X86_64, nr, args)) {
+			leave_to_entry(task, call);
 			return false;
+		}
+		call->state = BRIEF_COUNTED;
+		return true;
 	}
-	*state = BRIEF | BRIEF_CALL;
+	call->entry_ns = is_asked_for(ASKED_TIME) ? now_ns() : call->entry_ns + 1;
+	barrier();
+	call->state = BRIEF_OPEN;
 	return true;
 }
 
-/* true: the call that returns has been counted when it began. */
-static __always_inline bool leaves_briefly(struct task_struct *task, struct pt_regs *regs, long result)
+static __always_inline void give_field(struct usc_query_key *key, __u32 field, __s64 value)
 {
-	__u8 *state = brief_state_of(task);
-	struct task_entry *t;
+	__u32 word = word_of_field[field];
 
-	if (!state || *state != (BRIEF | BRIEF_CALL))
-		return false;
-	*state = BRIEF;
-	if (result != RESULT_ERESTART_RESTARTBLOCK)
-		return true;
-	/* What is to go on is kept in the entry. */
-	*state = 0;
-	t = entry_of(task);
-	if (t) {
-		t->nr = identify_call(task, regs->orig_ax, &t->abi);
-		read_args(regs, t->abi, t->args);
-		t->flags |= TASK_ASKED;
+	if (word)
+		key->word[(word - 1) & (USC_QUERY_KEYS - 1)] = value;
+}
+
+/* The row of the key, if it stands where add_to_steps() or add_to_row() would look for it; *number: of its place. */
+static __always_inline struct usc_query_row *find_row(const struct usc_query_key *key, __u32 turn, __u32 *number)
+{
+	__u32 mask = config.query.rows - 1, hash = usc_query_hash_words(key, config.query.keys), i;
+	struct usc_query_row *row;
+
+	if (query_steps_word() && mask >= USC_QUERY_STEP_ROWS)
+		mask = USC_QUERY_STEP_ROWS - 1;
+	for (i = 0; i < (query_steps_word() ? STEP_TRIES : 1); i++) {
+		asm volatile("" : "+r"(i));
+		*number = (hash + i) & mask;
+		row = query_row_at((current_cpu() * 2 + turn) * USC_QUERY_ROWS + *number);
+		if (!row || !row->events)
+			return 0;
+		if (usc_query_same_words(&row->key, key, config.query.keys))
+			return row;
 	}
+	return 0;
+}
+
+/* Counts an event where there is a row for it. `step`: as usc_query_group() gives it. */
+static __always_inline bool add_to_found(struct cpu_state *cpu, const struct usc_query_key *key, __u32 step)
+{
+	__u32 turn = query_turn_now(), number;
+	struct usc_query_row *row = find_row(key, turn, &number);
+	struct usc_query_steps *steps;
+	__u32 *count;
+
+	if (!row)
+		return false;
+	if (query_steps_word()) {
+		steps = query_steps_at((current_cpu() * 2 + turn) * USC_QUERY_STEP_ROWS + number);
+		if (!steps)
+			return false;
+		count = &steps->events[step & (USC_QUERY_STEPS - 1)];
+		if (*count == ~0u)
+			return false;
+		++*count;
+	}
+	row->events++;
+	cpu->stats.events++;
+	return true;
+}
+
+/*
+ * What ask_brief_call() does, of a question that counts by fields (usc_query_counts_by_fields()), and a call that has
+ * returned with a result: by less code, and without memory that nothing else has touched since the processor was here
+ * last. false: nothing has been done.
+ */
+static __always_inline bool count_by_fields(const struct brief_call *call, __s64 result, __u64 now)
+{
+	__u32 word = query_steps_word() - 1, step = 0;
+	struct cpu_state *cpu = cpu_state_of(current_cpu());
+	struct usc_query_key key;
+	bool done;
+
+	if (!cpu || *(volatile __u32 *)&cpu->asking)
+		return false;
+	key.nulls = 0;
+	give_field(&key, USC_QUERY_SOURCE, USC_SOURCE_SYSCALL);
+	give_field(&key, USC_QUERY_KIND, call->nr);
+	give_field(&key, USC_QUERY_ABI, USC_ABI_X86_64);
+	give_field(&key, USC_QUERY_HOW, USC_HOW_RETURNED);
+	give_field(&key, USC_QUERY_TASK, call->serial);
+	give_field(&key, USC_QUERY_IMAGE, call->image);
+	give_field(&key, USC_QUERY_TIME, call->entry_ns);
+	give_field(&key, USC_QUERY_TOOK, now > call->entry_ns ? now - call->entry_ns : 0);
+	give_field(&key, USC_QUERY_RESULT, result);
+	give_field(&key, USC_QUERY_ERROR, result < 0 && result >= -4095 ? -result : 0);
+	if (query_steps_word())
+		key.word[word & (USC_QUERY_KEYS - 1)] = usc_query_group(key.word[word & (USC_QUERY_KEYS - 1)], &step);
+	*(volatile __u32 *)&cpu->asking = 1;
+	barrier();
+	done = add_to_found(cpu, &key, step);
+	end_asking(cpu);
+	return done;
+}
+
+/* As ask_event(), of a call that returns. */
+USC_SUBPROGRAM int ask_brief_call(struct brief_call *call, __s64 result, __u32 how)
+{
+	__u64 now = is_asked_for(1u << USC_QUERY_TOOK) ? now_ns() : 0;
+	struct query_scratch *scratch;
+	struct usc_event event;
+
+	if (!call)
+		return 1;
+	if (counts_by_fields && how == USC_HOW_RETURNED && !returns_no_result(USC_ABI_X86_64, call->nr) &&
+	    count_by_fields(call, result, now))
+		return 0;
+	scratch = begin_asking();
+	if (!scratch)
+		return 1;
+	event.head.task = call->serial;
+	event.head.time = now;
+	event.entry_ns = call->entry_ns;
+	event.result = result;
+	event.image = call->image;
+	event.kind = call->nr;
+	event.how = how;
+	event.abi = USC_ABI_X86_64;
+	event.flags = returns_no_result(event.abi, event.kind) ? USC_EVENT_NO_RESULT : 0;
+	event.source = USC_SOURCE_SYSCALL;
+	return ask_of_event(scratch, &event, 0, call->process);
+}
+
+/* true: the entry is not needed for the call that returns. */
+static __always_inline bool leaves_briefly(struct task_struct *task, long result)
+{
+	struct brief_call *call = brief_call_of(task);
+	__u32 state = call ? call->state : BRIEF_NOT;
+
+	if (!call || state == BRIEF_NOT || state == BRIEF_READY)
+		return false;
+	call->state = BRIEF_READY;
+	/* What is to go on is kept in the entry, unless it is left out. */
+	if (state == BRIEF_LEFT_OUT || (state == BRIEF_COUNTED && result != RESULT_ERESTART_RESTARTBLOCK))
+		return true;
+	if (state == BRIEF_OPEN && result != RESULT_ERESTART_RESTARTBLOCK && !is_told_open(call) &&
+	    !ask_brief_call(call, result, how_it_returns(task, result)))
+		return true;
+	give_to_entry(task, call, state == BRIEF_OPEN ? TASK_IN_CALL : TASK_ASKED);
 	return false;
+}
+
+/* Does its entry say nothing of calls that are to come? */
+static __always_inline bool may_be_brief(const struct task_entry *t)
+{
+	return t && t->state == USC_TRACED && !(t->flags & ~TASK_COPIED) && !t->unannounced &&
+	       t->restart_nr == NO_NUMBER && !targets(USC_TARGET_CGROUP);
+}
+
+/* The slot that the thread's number chooses, if no other thread has it. */
+static __always_inline struct brief_call *take_brief_call(struct task_struct *task)
+{
+	__u32 pid = task->pid, number = brief_call_number(pid);
+	struct brief_call *call = bpf_map_lookup_elem(&brief_calls, &number);
+
+	return call && !__sync_val_compare_and_swap(&call->thread, 0, pid) ? call : 0;
 }
 
 /* A call has returned, and its entry has been looked at: do those to come need that? */
 static __always_inline void becomes_brief(struct task_struct *task, const struct task_entry *t)
 {
-	__u8 *state = brief_state_of(task);
+	struct brief_call *call = brief_call_of(task);
 
-	if (state)
-		*state = t && t->state == USC_TRACED && !(t->flags & ~TASK_COPIED) && !t->unannounced &&
-					 t->restart_nr == NO_NUMBER && !targets(USC_TARGET_CGROUP)
-				 ? BRIEF
-				 : 0;
+	if (!tells_briefly())
+		return;
+	if (call)
+		call->state = BRIEF_NOT;
+	if (!may_be_brief(t))
+		return;
+	if (!call)
+		call = take_brief_call(task);
+	if (!call)
+		return;
+	call->serial = t->serial;
+	call->image = t->image;
+	call->process = t->process;
+	call->entry_ns = t->entry_ns;
+	call->told_open = 0;
+	call->state = BRIEF_READY;
+}
+
+/* A thread that ends: its entry tells of the call that it is in. */
+static __always_inline void ends_in_call(struct task_struct *task)
+{
+	struct brief_call *call = brief_call_of(task);
+
+	if (call && call->state == BRIEF_OPEN)
+		give_to_entry(task, call, TASK_IN_CALL);
 }
 
 /* A thread begins, ends, or goes on as another program, maybe under another number. */
 static __always_inline void ends_briefness(struct task_struct *task)
 {
-	__u8 *state = brief_state_of(task);
+	struct brief_call *call = brief_call_of(task);
 
-	if (state)
-		*state = 0;
+	if (!call)
+		return;
+	call->state = BRIEF_NOT;
+	barrier();
+	call->thread = 0;
+}
+
+/* As core_open_call(). */
+static __always_inline int brief_open_call(struct task_struct *task, __u64 before_ns, struct usc_event *event)
+{
+	struct brief_call *call = brief_call_of(task);
+
+	if (!call || *(volatile __u8 *)&call->state != BRIEF_OPEN)
+		return 0;
+	event->entry_ns = *(volatile __u64 *)&call->entry_ns;
+	if (event->entry_ns >= before_ns || is_told_open(call))
+		return 0;
+	fill_user_head(&event->head, USC_RECORD_EVENT, sizeof(*event), call->serial, now_ns());
+	event->image = call->image;
+	event->kind = call->nr;
+	event->how = USC_HOW_OPEN;
+	event->abi = USC_ABI_X86_64;
+	event->source = USC_SOURCE_SYSCALL;
+	read_args(user_regs(task), event->abi, event->args);
+	barrier();
+	if (*(volatile __u64 *)&call->entry_ns != event->entry_ns || *(volatile __u8 *)&call->state != BRIEF_OPEN)
+		return 0;
+	call->told_open = event->entry_ns;
+	return 1;
+}
+
+/* As if it had not been told of. */
+static __always_inline void take_back_open_call(struct task_struct *task)
+{
+	struct brief_call *call = brief_call_of(task);
+
+	if (call)
+		call->told_open = 0;
 }
 
 #endif

@@ -57,12 +57,8 @@ MAPPED_ARRAY_MAP(row_index, __u64);
 
 /* Calls that are only counted: by CPU, turn, ABI and number; one where none are. */
 MAPPED_ARRAY_MAP(call_counts, __u64);
-/* Where calls are only counted: of each thread by its number; else there is one. brief_calls.bpf.h. */
-#define BRIEF_STATES 64
-struct brief_states {
-	__u8 of[BRIEF_STATES];
-};
-ARRAY_MAP(brief_calls, 1, struct brief_states);
+/* Two in a cache line. USC_QUERY_BRIEF_THREADS where calls are told of so; else there is one. */
+MAPPED_ARRAY_MAP(brief_calls, struct brief_call);
 /* Beside the rows of a question that keeps steps of a number together; one where none does. */
 MAPPED_ARRAY_MAP(query_steps, struct usc_query_steps);
 
@@ -106,7 +102,11 @@ const volatile struct usc_config config;
 struct usc_program program;
 struct usc_query query;		   /* config.query, likewise */
 const volatile bool calls_counted; /* usc_query_counts_calls(&config.query) */
-const volatile __u32 steps_word;   /* usc_query_steps_word(&config.query) */
+const volatile bool calls_brief;   /* their entries are passed by: brief_calls.bpf.h */
+/* usc_query_counts_by_fields(&config.query, word_of_field) */
+const volatile bool counts_by_fields;
+const volatile __u8 word_of_field[USC_QUERY_FIELD_COUNT];
+const volatile __u32 steps_word; /* usc_query_steps_word(&config.query) */
 
 /* Which of a processor's two tables of rows the programs fill; the tracer reads the other one. */
 __u32 query_turn;

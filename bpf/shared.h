@@ -4,6 +4,7 @@
 #define USCOPE_BPF_SHARED_H
 
 #include "uscope/core/cpu_state.h"
+#include "uscope/query_rows.h"
 
 /* Asks for the key of the file that the asking process has mapped at an address. `error`: -EBUSY where another thread of
  * that process held the lock of its mappings. */
@@ -47,5 +48,28 @@ struct mapping_request {
 struct app_name {
 	char name[USC_APP_NAME_BYTES];
 };
+
+/* What a thread is in, as long as its entry is not needed for its calls: brief_calls.bpf.h. */
+enum brief_state {
+	BRIEF_NOT,	/* the entry is needed: for the call that it is in, or for the next one */
+	BRIEF_READY,	/* it is traced, in no call, and its entry says nothing of calls that are to come */
+	BRIEF_LEFT_OUT, /* in a call that is not asked for */
+	BRIEF_COUNTED,	/* in a call that the question was asked of when it began */
+	BRIEF_OPEN,	/* in a call that the question is asked of when it returns */
+};
+
+struct brief_call {
+	__u32 thread; /* its number; 0: the slot is free */
+	__u8 state;   /* enum brief_state; this and what is below are as in task_entry */
+	__u8 pad;
+	__u16 nr;
+	__u64 entry_ns;
+	__u32 told_open; /* the lower bits of entry_ns of the call that was last written as open */
+	__u32 serial;
+	__u32 image;
+	__u32 process;
+};
+
+USC_ASSERT_SIZE(brief_call, USC_QUERY_BRIEF_BYTES);
 
 #endif

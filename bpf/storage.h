@@ -143,6 +143,11 @@ static __always_inline bool counts_calls(void)
 	return calls_counted;
 }
 
+static __always_inline bool tells_briefly(void)
+{
+	return calls_brief;
+}
+
 static __always_inline __u64 *call_count_at(__u32 turn, __u32 abi, __u32 nr)
 {
 	__u32 number = ((current_cpu() * 2 + turn) * USC_ABI_COUNT + abi) * USC_SYSCALL_BITS + nr;

@@ -27,7 +27,7 @@ static __always_inline int exit_hook_of_call(struct task_struct *task, struct pt
 {
 	struct task_entry *t;
 
-	if (is_surely_untraced(task) || leaves_briefly(task, regs, result))
+	if (is_surely_untraced(task) || leaves_briefly(task, result))
 		return 0;
 	t = entry_of(task);
 	core_sys_exit(task, t, regs, result);
@@ -85,6 +85,7 @@ static __always_inline int exec_hook(struct task_struct *task, int old_pid, stru
 
 static __always_inline int exit_hook(struct task_struct *task)
 {
+	ends_in_call(task);
 	ends_briefness(task);
 	UNPREEMPTED(if (has_returns) core_functions_exit(task); core_exit(task));
 	return 0;
@@ -171,8 +172,10 @@ int list_open_calls(struct bpf_iter__task *ctx)
 		return 0;
 	traced_tasks++;
 	/* Where the buffer is full, the task is shown once more to the next one. */
-	if (core_open_call(t, open_before_ns, &event) && bpf_seq_write(ctx->meta->seq, &event, sizeof(event))) {
+	if ((core_open_call(t, open_before_ns, &event) || brief_open_call(task, open_before_ns, &event)) &&
+	    bpf_seq_write(ctx->meta->seq, &event, sizeof(event))) {
 		t->open_ns = 0;
+		take_back_open_call(task);
 		traced_tasks--;
 	}
 	return 0;

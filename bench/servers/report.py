@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """What the rounds of a load come to: figures with their spread, bounds, and the table of bench/README.md."""
 from figures import spread
-from servers.rounds import BPFTRACE, BUSY, EMPTY, LAUNCHED, MODE_2, MODE_4, QUESTION, STRACE, VARIANTS
+from servers.rounds import BPFTRACE, BUSY, EMPTY, LAUNCHED, MODE_2, MODE_4, OLD_QUESTION, QUESTION, STRACE, VARIANTS
 
 # Of a variant: its figures, and the digits that they are told with.
 FIGURES = {"rate": 0, "loss_percent": 1, "added_us": 2, "events_per_request": 2, "ns_per_event": 1, "ratio_to_bpftrace": 3, "ratio_to_old": 3,
@@ -23,8 +23,8 @@ def derive(rows):
             row["events_per_request"] = row["events"] / row["requests"]
             if empty:
                 row["ns_per_event"] = 1000 * (row["added_us"] - empty["added_us"]) / row["events_per_request"]
-    asked, recorded = rows.get(QUESTION), rows.get(MODE_4)
-    if asked and recorded:
+    recorded = rows.get(MODE_4)
+    for asked in (rows[name] for name in (QUESTION, OLD_QUESTION) if name in rows and recorded):
         for figure, of in (("loss_to_record", "loss_percent"), ("added_to_record", "added_us")):
             if recorded[of] > 0:
                 asked[figure] = asked[of] / recorded[of]
@@ -71,7 +71,7 @@ def verdicts(results):
                 lost = row["loss_percent"]["median"]
                 yield f"{where}, {name}: {lost:.1f} % lost, bound {bound[0]} %, aim {bound[1]} %", lost <= bound[0]
             bound = OLD_BOUNDS.get(result["server"])
-            if bound and "ratio_to_old" in row:
+            if bound and "ratio_to_old" in row and name != QUESTION:
                 ratio = row["ratio_to_old"]["median"]
                 told = f"{ratio:.2f} of the old build's time for each event, bound {bound[0]}, aim {bound[1]}"
                 yield f"{where}, {name}: {told}", ratio <= bound[0]

@@ -11,7 +11,7 @@ from servers.tracers import Bpftrace, Question, Uscope, under_strace
 from tracing import empty_programs
 
 EMPTY, BPFTRACE, STRACE = "empty programs", "bpftrace ustack(5)", "strace -f -k"
-QUESTION = "question"
+QUESTION, OLD_QUESTION = "question", "old, question"
 BUSY, LAUNCHED = "mode 4, attached while busy", "mode 4, launched"
 MODE_2, MODE_4 = "mode 2", "mode 4"
 FRAMES = {2: 5, 4: 64}
@@ -35,6 +35,7 @@ VARIANTS = [
     Variant(QUESTION, "question"),
     Variant("old, mode 2", "idle", 2, old=True),
     Variant("old, mode 4", "idle", 4, old=True),
+    Variant(OLD_QUESTION, "question", old=True),
     Variant(BPFTRACE, "bpftrace"),
     Variant(EMPTY, "empty"),
 ]
@@ -75,9 +76,11 @@ class Bench:
     def alone(self):
         return loaded(self.server, self.load)
 
+    def build(self, variant):
+        return self.arguments.old if variant.old else self.arguments.build
+
     def uscope(self, variant):
-        build = self.arguments.old if variant.old else self.arguments.build
-        return Uscope(build, variant.mode, FRAMES[variant.mode], self.folder)
+        return Uscope(self.build(variant), variant.mode, FRAMES[variant.mode], self.folder)
 
     def traced(self, variant):
         """The run with this tracer, and what it saw."""
@@ -114,8 +117,8 @@ class Bench:
         self.restarted()
         return run, seen
 
-    def _question(self, _):
-        tracer = Question(self.arguments.build, self.folder)
+    def _question(self, variant):
+        tracer = Question(self.build(variant), self.folder)
         with tracer.attached(self.server) as pid:
             time.sleep(SETTLED)
             run = loaded(self.server, self.load, pid)

@@ -310,6 +310,39 @@ USC_INLINE int usc_query_counts_calls(const struct usc_query *query)
 	return 1;
 }
 
+/* Is no more asked of a call than what its number, its thread, its times and its result tell? */
+USC_INLINE int usc_query_is_of_brief_calls(const struct usc_query *query)
+{
+	return usc_query_counts_calls(query) ||
+	       (usc_query_is_of_brief_hits(query) && !usc_query_is_of_beginnings(query));
+}
+
+/*
+ * Are events only counted, by a key each word of which is a field as it is, or the one step of a field? Then `word_of` says
+ * of each field which word it gives, and 1 more; 0: none.
+ */
+USC_INLINE int usc_query_counts_by_fields(const struct usc_query *query, __u8 *word_of)
+{
+	__u32 at, words = 0, steps = 0;
+
+	for (at = 0; at < USC_QUERY_FIELD_COUNT; at++)
+		word_of[at] = 0;
+	if (!query->length || query->measures || query->length != query->keys)
+		return 0;
+	for (at = 0; at < query->length && at < USC_QUERY_KEYS; at++) {
+		const struct usc_query_insn *insn = &query->insn[at];
+		__u32 field = (__u32)insn->a - USC_QUERY_OF_FIELD, word = (__u32)insn->value;
+
+		steps += insn->op == USC_QUERY_KEY_STEP;
+		if ((insn->op != USC_QUERY_KEY && insn->op != USC_QUERY_KEY_STEP) || steps > 1 ||
+		    field >= USC_QUERY_FIELD_COUNT || word_of[field] || words >> word & 1)
+			return 0;
+		words |= 1u << word;
+		word_of[field] = (__u8)(word + 1);
+	}
+	return 1;
+}
+
 /* What a question reads of an event: the same that the loader writes to the table `event`. Fields that are not in `reads`
  * are left as they are. `unread`: of a hit, as in usc_hit; else 0. */
 USC_INLINE void usc_query_fill_some(struct usc_query_input *input, const struct usc_event *event, __u32 unread,

@@ -102,8 +102,10 @@ USC_INLINE void usc_query_key_of_number(const struct usc_query *query, __u32 abi
 	}
 }
 
-/* Where calls are only counted: bytes for each CPU, at most, that say of threads what they are in. */
-#define USC_QUERY_THREADS (7u << 18)
+/* Room in BPF for so many threads at a time whose calls are told of without a look at what else is known of the thread; a
+ * power of two; and the bytes for each. */
+#define USC_QUERY_BRIEF_THREADS 16384
+#define USC_QUERY_BRIEF_BYTES 32
 
 #define USC_QUERY_STEPS 64 /* of a power of two; below that, each number is one */
 

@@ -117,7 +117,9 @@ std::uint64_t memory_of_sums(const usc_query& question) {
   const std::uint64_t steps = usc_query_steps_word(&question) != 0 ? USC_QUERY_STEP_ROWS * sizeof(usc_query_steps) : 0;
   const std::uint64_t calls =
       usc_query_counts_calls(&question) != 0 ? sizeof(__u64) * USC_ABI_COUNT * USC_SYSCALL_BITS : 0;
-  return 2 * (USC_QUERY_ROWS * sizeof(usc_query_row) + steps + calls) + (calls != 0 ? USC_QUERY_THREADS : 0);
+  const std::uint64_t threads =
+      usc_query_is_of_brief_calls(&question) != 0 ? USC_QUERY_BRIEF_THREADS * USC_QUERY_BRIEF_BYTES : 0;
+  return 2 * (USC_QUERY_ROWS * sizeof(usc_query_row) + steps + calls) + threads;
 }
 
 }  // namespace uscope::query

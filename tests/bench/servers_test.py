@@ -137,6 +137,13 @@ class Rounds(unittest.TestCase):
             "apache2, load, question: 0.40 of the throughput that record takes, bound 0.5": True,
             "apache2, load, question: the tracer takes 0.40 % of a processor, bound 0.5 %": True})
 
+    def test_a_question_of_two_builds(self):
+        rounds = [a_round(question=row(6, 900, loss=4), **{"old, question": row(11, 900, loss=8)})]
+        results = self.results("apache2", rounds)
+        self.assertEqual(rounds[0]["question"]["loss_to_record"], rounds[0]["old, question"]["loss_to_record"] / 2)
+        self.assertEqual(rounds[0]["question"]["ratio_to_old"], 0.5)
+        self.assertEqual(list(report.verdicts(results)), [], "the bound of a recording is none of a question")
+
     def results(self, server, rounds, **more):
         alone = [{"rate": 100.0, "micros": 50.0}] * 3
         return [report.summary(types.SimpleNamespace(name=server), types.SimpleNamespace(name="load", unit="requests/s"),

@@ -213,7 +213,7 @@ Result<void> BpfBackend::load(const usc_config& config, const BackendSizes& size
   skeleton_.reset(uscope_bpf__open());
   if (!skeleton_) return errno_error("cannot open the BPF programs", errno);
   if (auto sized = size_maps(sizes); !sized) return sized;
-  sums_.prepare(*skeleton_, config.query, cpus_);
+  sums_.prepare(*skeleton_, config, cpus_);
   choose_programs(config, probes);
   if (auto prepared = probes_.prepare(*skeleton_, probes, config.query, cpus_); !prepared) return prepared;
   std::memcpy(const_cast<usc_config*>(&skeleton_->rodata->config), &config, sizeof(config));

@@ -4,9 +4,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include <algorithm>
 #include <cstddef>
-#include <fstream>
 #include <utility>
 
 #include "tracer/backend/bpf_handles.h"
@@ -16,17 +14,10 @@ namespace {
 
 constexpr std::uint32_t kNumbers = USC_ABI_COUNT * USC_SYSCALL_BITS;
 
-// How many of them a question can look at without their entries: of all numbers that threads have on this machine,
-// unless that takes too much memory. Threads with higher numbers are looked up.
-std::uint32_t brief_threads(std::uint32_t cpus) {
-  std::uint32_t numbers = 1U << 22;  // include/linux/threads.h: PID_MAX_LIMIT
-  std::ifstream("/proc/sys/kernel/pid_max") >> numbers;
-  return std::min(numbers, cpus * USC_QUERY_THREADS);
-}
-
 }  // namespace
 
-void BpfSums::prepare(uscope_bpf& skeleton, const usc_query& question, std::uint32_t cpus) {
+void BpfSums::prepare(uscope_bpf& skeleton, const usc_config& config, std::uint32_t cpus) {
+  const usc_query& question = config.query;
   cpus_ = cpus;
   has_question_ = question.length != 0;
   steps_word_ = usc_query_steps_word(&question);
@@ -34,11 +25,13 @@ void BpfSums::prepare(uscope_bpf& skeleton, const usc_query& question, std::uint
   counts_calls_ = usc_query_counts_calls(&question) != 0;
   const_cast<bool&>(skeleton.rodata->calls_counted) = counts_calls_;
   question_ = question;
-  if (counts_calls_) {
-    bpf_map__set_max_entries(skeleton.maps.call_counts, cpus * 2 * kNumbers);
-    bpf_map__set_max_entries(skeleton.maps.brief_calls,
-                             brief_threads(cpus) / bpf_map__value_size(skeleton.maps.brief_calls) + 1);
-  }
+  if (counts_calls_) bpf_map__set_max_entries(skeleton.maps.call_counts, cpus * 2 * kNumbers);
+  // A program may ask for what is in the entries.
+  const bool brief = config.program.length == 0 && usc_query_is_of_brief_calls(&question) != 0;
+  const_cast<bool&>(skeleton.rodata->calls_brief) = brief;
+  const_cast<bool&>(skeleton.rodata->counts_by_fields) =
+      usc_query_counts_by_fields(&question, const_cast<__u8*>(skeleton.rodata->word_of_field)) != 0;
+  if (brief) bpf_map__set_max_entries(skeleton.maps.brief_calls, USC_QUERY_BRIEF_THREADS);
   bpf_map__set_map_flags(skeleton.maps.query_rows, BPF_F_MMAPABLE);
   if (!has_question_) bpf_map__set_max_entries(skeleton.maps.query_rows, 1);
   if (steps_word_ != 0) bpf_map__set_max_entries(skeleton.maps.query_steps, cpus * 2 * USC_QUERY_STEP_ROWS);

@@ -7,6 +7,7 @@
 #include "support/result.h"
 #include "tracer/backend/backend.h"
 #include "tracer/backend/bpf_map_memory.h"
+#include "uscope/control.h"
 
 struct uscope_bpf;
 
@@ -14,8 +15,8 @@ namespace uscope::tracer {
 
 class BpfSums {
  public:
-  // Before the programs are loaded, when maps have the size for each of the CPUs. `question` may be none.
-  void prepare(uscope_bpf& skeleton, const usc_query& question, std::uint32_t cpus);
+  // Before the programs are loaded, when maps have the size for each of the CPUs. There may be no question.
+  void prepare(uscope_bpf& skeleton, const usc_config& config, std::uint32_t cpus);
   // Once they are loaded.
   Result<void> open(const uscope_bpf& skeleton);
   [[nodiscard]] bool has_question() const { return has_question_; }

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstddef>
 #include <cstdlib>
@@ -20,7 +21,17 @@
 #include <thread>
 #include <vector>
 
+#include "uscope/record.h"
+
 namespace uscope::test {
+
+bool sleeps(pid_t process) {
+  std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
+  std::string pid, name, state;
+  stat >> pid >> name >> state;
+  return state == "S";
+}
+
 namespace {
 
 constexpr long kThreads = 3;
@@ -29,6 +40,10 @@ constexpr long kDenied = 1000;  // and from then on
 constexpr long kForks = 10;
 constexpr long kOfFork = 7;
 constexpr long kOfExec = 5;
+constexpr long kSecondNs = 1'000'000'000;
+// Errors that the kernel keeps to itself: the call goes on as restart_syscall, or anew if no handler runs.
+constexpr std::int64_t kRestartBlock = 516;
+constexpr std::int64_t kRestartNoHandler = 514;
 
 void check(bool is_so) {
   if (!is_so) std::abort();
@@ -71,40 +86,91 @@ void call_until_denied() {
   for (std::thread& thread : threads) thread.join();
 }
 
-bool sleeps(pid_t process) {
-  std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
-  std::string pid, name, state;
-  stat >> pid >> name >> state;
-  return state == "S";
+// Runs it in a child, and returns that.
+template <typename Work>
+pid_t in_child(const Work& work) {
+  const pid_t child = fork();
+  check(child >= 0);
+  if (child == 0) {
+    work();
+    _exit(0);
+  }
+  return child;
+}
+
+void expect_end(pid_t child) {
+  int status = 0;
+  check(waitpid(child, &status, 0) == child && status == 0);
 }
 
 // A call that is stopped in the middle goes on as restart_syscall, and is told under its own number.
 void sleep_through_a_stop() {
-  const pid_t child = fork();
-  check(child >= 0);
-  if (child == 0) {
+  const pid_t child = in_child([] {
     timespec a_second{1, 0};
     check(syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &a_second, nullptr) == 0);
     ask_for(SYS_getpgid);
-    _exit(0);
-  }
+  });
   while (!sleeps(child)) sched_yield();
   check(kill(child, SIGSTOP) == 0);
   int status = 0;
   check(waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status));
   check(kill(child, SIGCONT) == 0);
-  check(waitpid(child, &status, 0) == child && status == 0);
+  expect_end(child);
+}
+
+// A call that a signal interrupts, which a handler takes; and one that a signal ends with its thread.
+void wait_for_signals() {
+  std::array<int, 2> ends{};
+  check(pipe(ends.data()) == 0);
+  const pid_t child = in_child([&] {
+    std::signal(SIGUSR1, [](int) {});
+    check(syscall(SYS_pause) == -1);
+    check(write(ends[1], "", 1) == 1);
+    syscall(SYS_pause);
+  });
+  while (!sleeps(child)) sched_yield();
+  check(kill(child, SIGUSR1) == 0);
+  char byte = 0;
+  check(read(ends[0], &byte, 1) == 1);
+  while (!sleeps(child)) sched_yield();
+  check(kill(child, SIGKILL) == 0);
+  int status = 0;
+  check(waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+// The child runs in its parent's memory, while the parent is in its call.
+void run_in_parents_memory() {
+  const pid_t child = vfork();
+  if (child == 0) {
+    syscall(SYS_getpgrp);
+    _exit(0);
+  }
+  expect_end(child);
 }
 
 }  // namespace
 
+std::vector<CallEnds> ends_in_all_ways() {
+  return {{SYS_getppid, USC_HOW_RETURNED, 0, kThreads * kBefore},
+          {SYS_getppid, USC_HOW_NO_ENTRY, EPERM, kThreads * kDenied},
+          {SYS_getsid, USC_HOW_RETURNED, 0, kForks * kOfFork + kOfExec},
+          {SYS_clock_nanosleep, USC_HOW_RETURNED, kRestartBlock, 1},  // it is stopped,
+          {SYS_clock_nanosleep, USC_HOW_RETURNED, 0, 1},              // and goes on
+          {SYS_getpgid, USC_HOW_RETURNED, 0, 1},
+          {SYS_tkill, USC_HOW_RETURNED, 0, 1},
+          {SYS_pause, USC_HOW_RETURNED, kRestartNoHandler, 1},
+          {SYS_pause, USC_HOW_KILLED, 0, 1},
+          {SYS_rt_sigreturn, USC_HOW_RETURNED, 0, 1},
+          {SYS_nanosleep, USC_HOW_RETURNED, 0, 1},
+          {SYS_vfork, USC_HOW_RETURNED, 0, 1},
+          {SYS_getpgrp, USC_HOW_RETURNED, 0, 1},
+          {SYS_exit, USC_HOW_NORETURN, 0, kThreads}};
+}
+
 std::map<long, long> calls_in_all_ways() {
-  return {{SYS_getppid, kThreads * (kBefore + kDenied)},
-          {SYS_getsid, kForks * kOfFork + kOfExec},
-          {SYS_clock_nanosleep, 2},  // it is stopped, and goes on
-          {SYS_restart_syscall, 0},
-          {SYS_getpgid, 1},
-          {SYS_tkill, 1}};
+  std::map<long, long> calls{{SYS_restart_syscall, 0}};
+  for (const CallEnds& ends : ends_in_all_ways()) calls[ends.number] += ends.calls;
+  return calls;
 }
 
 int call_in_all_ways(bool again) {
@@ -113,27 +179,24 @@ int call_in_all_ways(bool again) {
     syscall(SYS_tkill, syscall(SYS_gettid), SIGKILL);
     return 1;
   }
+  const pid_t sleeper = in_child([] {
+    const timespec time{kLongSleepNs / kSecondNs, kLongSleepNs % kSecondNs};
+    check(syscall(SYS_nanosleep, &time, nullptr) == 0);
+  });
   sleep_through_a_stop();
-  for (long i = 0; i < kForks; i++) {
-    const pid_t child = fork();
-    check(child >= 0);
-    if (child == 0) {
+  wait_for_signals();
+  run_in_parents_memory();
+  for (long i = 0; i < kForks; i++)
+    expect_end(in_child([] {
       for (long call = 0; call < kOfFork; call++) ask_for(SYS_getsid);
-      _exit(0);
-    }
-    int status = 0;
-    check(waitpid(child, &status, 0) == child && status == 0);
-  }
+    }));
   // Another thread than the first executes the program anew, and goes on under the first one's number.
-  const pid_t child = fork();
-  check(child >= 0);
-  if (child == 0) {
-    std::thread([] { execl("/proc/self/exe", "kernel_sums", "ways-again", nullptr); }).join();
-    _exit(1);
-  }
+  const pid_t child =
+      in_child([] { std::thread([] { execl("/proc/self/exe", "kernel_sums", "ways-again", nullptr); }).join(); });
   int status = 0;
   check(waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
   call_until_denied();
+  expect_end(sleeper);
   return 0;
 }
 

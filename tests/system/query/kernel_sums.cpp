@@ -2,10 +2,12 @@
 // What the kernel side (BPF, or USCOPE_TEST_BACKEND=kmod) sums for a question is what the same question gives over the
 // events of a whole recording: of the calls that this program makes when it is started with the argument `calls`. Each
 // key has a place in a table, so the many keys of this program push each other out: in tables of 8 rows nearly all do.
+#include <bpf/bpf.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -22,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "bpf/shared.h"
 #include "tests/support/guest.h"
 #include "tests/support/question_maker.h"
 #include "tests/system/query/call_ways.h"
@@ -65,6 +69,48 @@ int send_signals() {
   return 0;
 }
 
+// Of calls by number: how they end, and how long they take.
+usc_query by_end() {
+  return question_of(
+      3, 1,
+      {field(0, USC_QUERY_KIND), give(USC_QUERY_KEY, 0, 0), field(1, USC_QUERY_HOW), give(USC_QUERY_KEY, 1, 1),
+       field(2, USC_QUERY_ERROR), give(USC_QUERY_KEY, 2, 2), field(3, USC_QUERY_TOOK), give(USC_QUERY_MEASURE, 3, 0)});
+}
+
+constexpr int of(usc_query_field field) {
+  return USC_QUERY_OF_FIELD + field;
+}
+
+// The same, but times by their steps.
+usc_query by_end_and_steps() {
+  return question_of(4, 0,
+                     {give(USC_QUERY_KEY, of(USC_QUERY_KIND), 0), give(USC_QUERY_KEY, of(USC_QUERY_HOW), 1),
+                      give(USC_QUERY_KEY, of(USC_QUERY_ERROR), 2), give(USC_QUERY_KEY_STEP, of(USC_QUERY_TOOK), 3)});
+}
+
+usc_query by_number() {
+  return question_of(1, 0, {give(USC_QUERY_KEY, of(USC_QUERY_KIND), 0)});
+}
+
+bool uses_module() {
+  const char* backend = std::getenv("USCOPE_TEST_BACKEND");
+  return backend && std::string_view(backend) == "kmod";
+}
+
+// What threads are in whose entries the programs of this process pass by: the contents of their map (bpf/shared.h).
+std::vector<brief_call> brief_calls() {
+  std::vector<brief_call> calls;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    const int fd = std::stoi(entry.path().filename());
+    bpf_map_info info{};
+    __u32 bytes = sizeof(info);
+    if (bpf_obj_get_info_by_fd(fd, &info, &bytes) != 0 || std::string_view(info.name) != "brief_calls") continue;
+    calls.resize(info.max_entries);
+    for (__u32 i = 0; i < info.max_entries; i++) EXPECT_EQ(bpf_map_lookup_elem(fd, &i, &calls[i]), 0);
+  }
+  return calls;
+}
+
 using Key = std::array<std::int64_t, USC_QUERY_KEYS + 1>;  // the last one: which words are NULL
 using Measure = std::array<std::int64_t, 4>;               // count, sum, least, greatest
 struct Sums {
@@ -88,6 +134,7 @@ class Summing final : public RecordObserver {
   explicit Summing(const usc_query& query) : query_(query) {}
 
   void on_event(const usc_event& event, const TaskInfo&) override { ask(event); }
+  void on_open_call(const usc_event& event) override { told_open[event.kind]++; }
   void on_signal(const usc_signal& signal) override {
     ask(trace::event_of_signal(signal));
     signals++;
@@ -102,6 +149,7 @@ class Summing final : public RecordObserver {
   std::uint64_t whole = 0;    // of these, such as count beyond 64 bits
   std::uint64_t signals = 0;  // of these
   std::uint64_t rows = 0;
+  std::map<std::uint32_t, std::uint64_t> told_open;  // calls under way, by kind
 
  private:
   void ask(const usc_event& event) {
@@ -189,26 +237,38 @@ class StackNumbers final : public trace::RecordSink {
 
 class KernelSums : public testing::Test {
  protected:
-  // Runs this program's calls, and has the question asked in the kernel, or only here. `often`: the sums are taken as
-  // often as they can be, and not just at the end.
-  static void record_calls(const usc_query& query, bool in_kernel, Summing& summing, bool often = true,
-                           StackNumbers* stacks = nullptr, const std::string& work = "calls") {
+  struct Run {
+    std::string work = "calls";
+    bool often = true;                      // the sums are taken as often as they can be, and not just at the end
+    StackNumbers* stacks = nullptr;         // is told of them, and wants them anew
+    std::vector<long> only = {};            // these calls; none: all
+    std::function<void()> each_round = {};  // RecordHooks
+  };
+
+  static RecordOptions options_of(const usc_query& query, bool in_kernel, const std::vector<long>& only) {
     RecordOptions options;
-    options.config.signals = work == "signals";
-    options.sink = stacks;
     options.config.scope = {USC_MODE_ALL_ALL, 64};
-    options.config.target.kinds = USC_TARGET_LAUNCH;
-    for (__u64& word : options.config.calls_x86_64) word = ~0ULL;
+    for (__u64& word : options.config.calls_x86_64) word = only.empty() ? ~0ULL : 0;
+    for (const long call : only) options.config.calls_x86_64[call / 64] |= 1ULL << call % 64;
     if (in_kernel) options.config.query = query;
-    options.launch.command = {std::filesystem::read_symlink("/proc/self/exe"), work};
-    const char* backend = std::getenv("USCOPE_TEST_BACKEND");
-    options.backend = backend && std::string_view(backend) == "kmod" ? BackendChoice::kKmod : BackendChoice::kBpf;
+    options.backend = uses_module() ? BackendChoice::kKmod : BackendChoice::kBpf;
+    return options;
+  }
+
+  // Runs this program's calls, and has the question asked in the kernel, or only here.
+  static void record_calls(const usc_query& query, bool in_kernel, Summing& summing, const Run& run) {
+    RecordOptions options = options_of(query, in_kernel, run.only);
+    options.config.signals = run.work == "signals";
+    options.sink = run.stacks;
+    options.config.target.kinds = USC_TARGET_LAUNCH;
+    options.launch.command = {std::filesystem::read_symlink("/proc/self/exe"), run.work};
     RecordHooks hooks;
     hooks.observer = &summing;
-    hooks.wants_sums = [often] { return often; };
-    if (stacks != nullptr) {
+    hooks.each_round = run.each_round;
+    hooks.wants_sums = [often = run.often] { return often; };
+    if (run.stacks != nullptr) {
       hooks.wants_stacks = [] { return true; };
-      hooks.stacks_from = [stacks](trace::StackId first) { stacks->from(first); };
+      hooks.stacks_from = [stacks = run.stacks](trace::StackId first) { stacks->from(first); };
     }
     const auto outcome = record(options, hooks, nullptr);
     ASSERT_TRUE(outcome) << outcome.error().what << "; " << outcome.error().remedy;
@@ -221,7 +281,7 @@ class KernelSums : public testing::Test {
   // `whole`: events that came one by one although the kernel was asked.
   static void expect_equal(const usc_query& query, std::uint64_t whole = 0) {
     Summing here(query);
-    record_calls(query, false, here);
+    record_calls(query, false, here, {});
     ASSERT_GT(here.events, static_cast<std::uint64_t>(kClosed));
     EXPECT_EQ(here.rows, 0U);
     const std::uint32_t word = usc_query_steps_word(&query);
@@ -234,7 +294,7 @@ class KernelSums : public testing::Test {
       usc_query asked = query;
       asked.rows = rows;
       Summing there(query);
-      record_calls(asked, true, there);
+      record_calls(asked, true, there, {});
       EXPECT_GT(there.rows, 0U);
       EXPECT_EQ(there.whole, whole);
       EXPECT_EQ(there.whole, here.whole);
@@ -267,13 +327,13 @@ TEST_F(KernelSums, CallsAreCountedByNumber) {
 // Also those that never return, have no entry, go on after a stop, or are of a thread that has just begun or been
 // executed.
 TEST_F(KernelSums, CallsAreCountedHoweverTheyBeginAndEnd) {
-  const usc_query by_number = question_of(1, 0, {give(USC_QUERY_KEY, USC_QUERY_OF_FIELD + USC_QUERY_KIND, 0)});
-  ASSERT_TRUE(usc_query_counts_calls(&by_number));
+  const usc_query query = by_number();
+  ASSERT_TRUE(usc_query_counts_calls(&query));
   std::set<std::uint64_t> execs;
   for (const bool in_kernel : {false, true}) {
     SCOPED_TRACE(in_kernel);
-    Summing summing(by_number);
-    record_calls(by_number, in_kernel, summing, true, nullptr, "ways");
+    Summing summing(query);
+    record_calls(query, in_kernel, summing, {.work = "ways"});
     std::map<std::int64_t, std::uint64_t> counts;
     for (const auto& [key, sums] : summing.sums) counts[key[0]] = sums.events;
     for (const auto& [number, calls] : test::calls_in_all_ways())
@@ -281,6 +341,166 @@ TEST_F(KernelSums, CallsAreCountedHoweverTheyBeginAndEnd) {
     execs.insert(counts[SYS_execve]);
   }
   EXPECT_EQ(execs.size(), 1U);
+}
+
+// Likewise those that are asked of when they return, by how they end and how long they take: as a sum, or by steps.
+TEST_F(KernelSums, CallsAreAskedOfHoweverTheyBeginAndEnd) {
+  for (const usc_query& query : {by_end(), by_end_and_steps()}) {
+    ASSERT_FALSE(usc_query_is_of_beginnings(&query));
+    ASSERT_TRUE(usc_query_is_of_brief_calls(&query));
+    for (const bool in_kernel : {false, true}) {
+      SCOPED_TRACE(testing::Message() << in_kernel << ", words of the key: " << query.keys);
+      Summing summing(query);
+      record_calls(query, in_kernel, summing, {.work = "ways"});
+      std::map<std::array<std::int64_t, 3>, std::array<std::int64_t, 2>> counts;  // and of these, those with a duration
+      std::map<std::int64_t, long> calls;
+      for (const auto& [key, sums] : summing.sums) {
+        const auto events = static_cast<std::int64_t>(sums.events);
+        const bool in_steps = query.keys > 3;
+        auto& [all, with_time] = counts[{key[0], key[1], key[2]}];
+        all += events;
+        with_time += !in_steps ? sums.of[0][0] : key.back() == 0 ? events : 0;
+        calls[key[0]] += events;
+        if (key[0] != SYS_nanosleep) continue;
+        const std::int64_t slept = in_steps ? key[3] : sums.of[0][1];
+        EXPECT_GE(slept, test::kLongSleepNs);
+        EXPECT_LT(slept, 3 * test::kLongSleepNs);
+      }
+      for (const auto& [number, expected] : test::calls_in_all_ways())
+        EXPECT_EQ(calls[number], expected) << "system call " << number;
+      for (const test::CallEnds& ends : test::ends_in_all_ways()) {
+        SCOPED_TRACE(testing::Message() << "system call " << ends.number << ", " << ends.how << ", " << ends.error);
+        const auto& [all, with_time] = counts[{ends.number, ends.how, ends.error}];
+        EXPECT_EQ(all, ends.calls);
+        EXPECT_EQ(with_time, ends.how == USC_HOW_RETURNED ? ends.calls : 0);
+      }
+      // It was told of on its own, as a call under way is.
+      EXPECT_EQ(summing.told_open[SYS_nanosleep], 1U);
+    }
+  }
+}
+
+// Of some calls, by what is the same each time: to the step.
+TEST_F(KernelSums, CallsAreCountedByTheirResults) {
+  const usc_query query =
+      question_of(3, 0,
+                  {give(USC_QUERY_KEY, of(USC_QUERY_KIND), 0), give(USC_QUERY_KEY_STEP, of(USC_QUERY_RESULT), 1),
+                   give(USC_QUERY_KEY, of(USC_QUERY_ERROR), 2)});
+  const usc_query without_steps =
+      question_of(2, 0, {give(USC_QUERY_KEY, of(USC_QUERY_RESULT), 1), give(USC_QUERY_KEY, of(USC_QUERY_KIND), 0)});
+  for (usc_query asked : {query, without_steps})
+    for (const __u16 rows : {USC_QUERY_ROWS, USC_QUERY_ROWS_LEAST}) {
+      asked.rows = rows;
+      SCOPED_TRACE(testing::Message() << asked.keys << " words, " << rows << " rows");
+      std::array<std::map<Key, Sums>, 2> sums;
+      for (const bool in_kernel : {false, true}) {
+        Summing summing(asked);
+        record_calls(asked, in_kernel, summing, {.only = {SYS_close, SYS_getppid, SYS_getsid}});
+        EXPECT_EQ(summing.rows > 0, in_kernel);
+        sums.at(in_kernel) = std::move(summing.sums);
+      }
+      EXPECT_GE(sums[0].size(), 4U);
+      EXPECT_TRUE(sums[0] == sums[1]) << sums[0].size() << " and " << sums[1].size() << " keys";
+    }
+}
+
+// A thread that sleeps is seen in its slot.
+TEST_F(KernelSums, CallsAreToldOfWithoutTheirThreadsEntries) {
+  if (uses_module()) return;
+  const usc_query by_argument = question_of(1, 0, {give(USC_QUERY_KEY, of(USC_QUERY_ARG0), 0)});
+  for (const auto& [query, state] :
+       {std::pair(by_end(), BRIEF_OPEN), std::pair(by_number(), BRIEF_COUNTED), std::pair(by_argument, BRIEF_NOT)}) {
+    SCOPED_TRACE(state);
+    std::set<std::pair<int, int>> seen;
+    Summing summing(query);
+    record_calls(query, true, summing, {.each_round = [&seen] {
+                   for (const brief_call& call : brief_calls())
+                     if (call.thread != 0) seen.emplace(call.nr, call.state);
+                 }});
+    if (state == BRIEF_NOT)
+      EXPECT_TRUE(seen.empty());
+    else
+      EXPECT_TRUE(seen.contains({SYS_clock_nanosleep, state}));
+  }
+}
+
+// A process that waits in a call when tracing begins, and in another one when it ends. It is an orphan: uscope spares
+// its own children.
+class Waiting {
+ public:
+  static constexpr std::uint64_t kCalls = 100;
+  Waiting() {
+    EXPECT_EQ(pipe(start_.data()), 0);
+    EXPECT_EQ(pipe(done_.data()), 0);
+    const pid_t parent = fork();
+    if (parent == 0) {
+      child_ = fork();
+      if (child_ == 0) run();
+      _exit(write(done_[1], &child_, sizeof(child_)) == sizeof(child_) ? 0 : 1);
+    }
+    EXPECT_EQ(waitpid(parent, nullptr, 0), parent);
+    EXPECT_EQ(read(done_[0], &child_, sizeof(child_)), static_cast<ssize_t>(sizeof(child_)));
+    wait_until_it_sleeps();
+  }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+  ~Waiting() {
+    kill(child_, SIGKILL);
+    for (const int fd : {start_[0], start_[1], done_[0], done_[1]}) close(fd);
+  }
+  [[nodiscard]] pid_t pid() const { return child_; }
+  // Its calls are made, up to the last one, in which it stays.
+  void go_on() {
+    char byte = 0;
+    EXPECT_EQ(write(start_[1], "", 1), 1);
+    EXPECT_EQ(read(done_[0], &byte, 1), 1);
+    wait_until_it_sleeps();
+  }
+
+ private:
+  [[noreturn]] void run() {
+    char byte = 0;
+    if (syscall(SYS_read, start_[0], &byte, 1) != 1) _exit(1);
+    for (std::uint64_t call = 0; call < kCalls; call++) syscall(SYS_getppid);
+    if (write(done_[1], "", 1) != 1) _exit(1);
+    while (true) syscall(SYS_pause);
+  }
+  void wait_until_it_sleeps() const {
+    while (!test::sleeps(child_)) sched_yield();
+  }
+
+  pid_t child_ = -1;
+  std::array<int, 2> start_{}, done_{};
+};
+
+TEST_F(KernelSums, CallsUnderWayWhenTracingBeginsAndEnds) {
+  const usc_query query = by_end();
+  for (const bool in_kernel : {false, true}) {
+    SCOPED_TRACE(in_kernel);
+    Waiting waiting;
+    RecordOptions options = options_of(query, in_kernel, {});
+    options.config.target.kinds = USC_TARGET_PID;
+    options.target.pids = {static_cast<std::uint32_t>(waiting.pid())};
+    Summing summing(query);
+    RecordHooks hooks;
+    bool is_done = false;
+    hooks.observer = &summing;
+    hooks.wants_sums = [] { return true; };
+    hooks.attached = [&](const FoundRunning&) {
+      waiting.go_on();
+      is_done = true;
+    };
+    hooks.wants_end = [&] { return is_done; };
+    const auto outcome = record(options, hooks, nullptr);
+    ASSERT_TRUE(outcome) << outcome.error().what;
+    EXPECT_EQ(outcome->figures.lost, 0U);
+    // When it is found, and when it returns.
+    EXPECT_EQ((summing.sums[{SYS_read, USC_HOW_ATTACHED, 0}].events), 2U);
+    EXPECT_EQ((summing.sums[{SYS_getppid, USC_HOW_RETURNED, 0}].events), Waiting::kCalls);
+    EXPECT_EQ((summing.sums[{SYS_write, USC_HOW_RETURNED, 0}].events), 1U);
+    EXPECT_EQ(summing.sums.size(), 3U);
+    EXPECT_EQ(summing.told_open[SYS_pause], 1U);
+  }
 }
 
 TEST_F(KernelSums, ManyKeysInAFewPlaces) {
@@ -301,7 +521,7 @@ TEST_F(KernelSums, TheNumberOfRowsIsThatOfTheQuestion) {
   const auto rows_of_tables = [&query](std::uint16_t rows) {
     query.rows = rows;
     Summing summing(query);
-    record_calls(query, true, summing, false);
+    record_calls(query, true, summing, {.often = false});
     return summing.rows;
   };
   EXPECT_LT(rows_of_tables(USC_QUERY_ROWS), kClosed / 2);
@@ -389,7 +609,7 @@ TEST_F(KernelSums, StacksAreTakenWhereTheyAreKeys) {
       {field(0, USC_QUERY_STACK), give(USC_QUERY_KEY, 0, 0), field(1, USC_QUERY_KIND), give(USC_QUERY_KEY, 1, 1)});
   const auto counts = [&](bool in_kernel) {
     Summing summing(by_stack);
-    record_calls(by_stack, in_kernel, summing);
+    record_calls(by_stack, in_kernel, summing, {});
     std::vector<std::pair<std::int64_t, std::uint64_t>> sorted;
     for (const auto& [key, sums] : summing.sums) {
       EXPECT_NE(key[0], 0);
@@ -413,7 +633,7 @@ TEST_F(KernelSums, SignalsAreSummed) {
                      give(USC_QUERY_KEY, 1, 1)});
     const auto counts = [&](bool in_kernel) {
       Summing summing(by_kind);
-      record_calls(by_kind, in_kernel, summing, true, nullptr, "signals");
+      record_calls(by_kind, in_kernel, summing, {.work = "signals"});
       EXPECT_EQ(summing.signals, in_kernel ? 0U : std::uint64_t{2 * kSignals});
       std::vector<std::pair<std::int64_t, std::uint64_t>> sorted;
       for (const auto& [key, sums] : summing.sums) {
@@ -437,7 +657,7 @@ TEST_F(KernelSums, StacksAreToldAnewWhereThatIsAskedFor) {
                    give(USC_QUERY_UNLESS, 2), field(0, USC_QUERY_STACK), give(USC_QUERY_KEY, 0, 0)});
   const auto stacks_of_calls = [&by_stack](StackNumbers* stacks) {
     Summing summing(by_stack);
-    record_calls(by_stack, true, summing, true, stacks);
+    record_calls(by_stack, true, summing, {.stacks = stacks});
     std::set<std::int64_t> seen;
     std::uint64_t calls = 0;
     for (const auto& [key, sums] : summing.sums) {

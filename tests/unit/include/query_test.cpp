@@ -230,6 +230,47 @@ TEST(Query, CallsAreOnlyCountedWhereTheirNumbersTellAll) {
   EXPECT_FALSE(counts({key_of(USC_QUERY_KIND), insn(USC_QUERY_MEASURE, 0, 0, 0, 0)}, 1, 1)) << "something is summed";
 }
 
+TEST(Query, CallsAreBriefWhereNeitherArgumentsNorStackAreAsked) {
+  usc_query query{};
+  EXPECT_FALSE(usc_query_is_of_brief_calls(&query));
+  for (std::int64_t field = 0; field < USC_QUERY_FIELD_COUNT; field++) {
+    query = query_of({insn(USC_QUERY_FIELD, 0, 0, 0, USC_QUERY_TOOK), insn(USC_QUERY_FIELD, 0, 0, 0, field)}, 0, 0);
+    EXPECT_NE(usc_query_is_of_brief_calls(&query) != 0, field == USC_QUERY_STACK || field >= USC_QUERY_ARG0) << field;
+  }
+  query = query_of({insn(USC_QUERY_KEY, 0, USC_QUERY_OF_FIELD + USC_QUERY_KIND, 0, 0)}, 1, 0);
+  EXPECT_TRUE(usc_query_is_of_brief_calls(&query)) << "they are only counted";
+  query = query_of({insn(USC_QUERY_KEY, 0, USC_QUERY_OF_FIELD + USC_QUERY_TASK, 0, 0)}, 1, 0);
+  EXPECT_FALSE(usc_query_is_of_brief_calls(&query)) << "it is asked when they begin";
+}
+
+TEST(Query, EventsAreCountedByFieldsWhereTheKeyHasNothingElse) {
+  __u8 word_of[USC_QUERY_FIELD_COUNT];
+  const auto counts = [&word_of](std::initializer_list<usc_query_insn> instructions, __u32 keys, __u32 measures = 0) {
+    const usc_query query = query_of(instructions, keys, measures);
+    EXPECT_EQ(query_error(query), USC_QUERY_BAD_SOUND);
+    return usc_query_counts_by_fields(&query, word_of) != 0;
+  };
+  const auto key = [](usc_query_field field, int word, unsigned op = USC_QUERY_KEY) {
+    return insn(op, 0, static_cast<unsigned>(USC_QUERY_OF_FIELD + field), 0, word);
+  };
+  ASSERT_TRUE(counts({key(USC_QUERY_KIND, 2), key(USC_QUERY_ERROR, 0), key(USC_QUERY_TOOK, 1, USC_QUERY_KEY_STEP)}, 3));
+  for (std::size_t field = 0; field < USC_QUERY_FIELD_COUNT; field++)
+    EXPECT_EQ(word_of[field], field == USC_QUERY_KIND    ? 3
+                              : field == USC_QUERY_ERROR ? 1
+                              : field == USC_QUERY_TOOK  ? 2
+                                                         : 0)
+        << field;
+  EXPECT_FALSE(counts({key(USC_QUERY_KIND, 0)}, 2)) << "a word is given nothing";
+  EXPECT_FALSE(counts({key(USC_QUERY_KIND, 0), key(USC_QUERY_HOW, 0)}, 2)) << "a word is given twice";
+  EXPECT_FALSE(counts({key(USC_QUERY_KIND, 0), key(USC_QUERY_KIND, 1)}, 2)) << "a field is given twice";
+  EXPECT_FALSE(counts({key(USC_QUERY_TOOK, 0, USC_QUERY_KEY_STEP), key(USC_QUERY_RESULT, 1, USC_QUERY_KEY_STEP)}, 2));
+  EXPECT_FALSE(counts({insn(USC_QUERY_KEY, 0, 3, 0, 0)}, 1)) << "a register";
+  EXPECT_FALSE(counts({insn(USC_QUERY_UNLESS, 0, USC_QUERY_OF_FIELD + USC_QUERY_ERROR, 0, 0)}, 1)) << "a condition";
+  EXPECT_FALSE(counts({key(USC_QUERY_KIND, 0)}, 1, 1)) << "something is summed";
+  const usc_query none{};
+  EXPECT_FALSE(usc_query_counts_by_fields(&none, word_of));
+}
+
 TEST(Query, UnlessEndsTheEvent) {
   const usc_query query =
       query_of({insn(USC_QUERY_FIELD, 0, 0, 0, USC_QUERY_RESULT), insn(USC_QUERY_UNLESS, 0, 0, 0, 0)}, 0, 0);

@@ -322,11 +322,25 @@ static __noinline int denied_call(struct task_struct *task, struct pt_regs *regs
 	return 0;
 }
 
-static __always_inline bool returns_no_result(const struct task_entry *t)
+static __always_inline bool returns_no_result(__u32 abi, __u32 nr)
 {
-	if (t->abi == USC_ABI_I386)
-		return t->nr == I386_sigreturn || t->nr == I386_rt_sigreturn;
-	return t->nr == NR_rt_sigreturn || (t->abi == USC_ABI_X32 && t->nr == X32_rt_sigreturn);
+	if (abi == USC_ABI_I386)
+		return nr == I386_sigreturn || nr == I386_rt_sigreturn;
+	return nr == NR_rt_sigreturn || (abi == USC_ABI_X32 && nr == X32_rt_sigreturn);
+}
+
+/* Does a result say that a signal has ended the call? */
+static __always_inline bool is_interrupted(__s64 result)
+{
+	return result == RESULT_EINTR || (result <= RESULT_ERESTARTSYS && result >= RESULT_ERESTART_RESTARTBLOCK);
+}
+
+/* enum usc_how of a call that the task returns from. */
+static __always_inline __u32 how_it_returns(struct task_struct *task, __s64 result)
+{
+	if (is_interrupted(result) && task->pending.signal.sig[0] & 1ul << (SIGNAL_KILL - 1))
+		return USC_HOW_KILLED;
+	return USC_HOW_RETURNED;
 }
 
 static __noinline int send_io_uring(struct task_entry *t, __u64 now)
@@ -351,16 +365,12 @@ static __always_inline void note_restart(struct task_entry *t)
 static __always_inline int call_returns(struct task_struct *task, struct task_entry *t, __s64 result)
 {
 	__u64 now = is_asked_for(1u << USC_QUERY_TOOK) ? now_ns() : t->entry_ns;
-	__u32 how = USC_HOW_RETURNED;
+	__u32 how = how_it_returns(task, result);
 
-	if (returns_no_result(t))
+	if (returns_no_result(t->abi, t->nr))
 		t->event_flags |= USC_EVENT_NO_RESULT;
-	if (result == RESULT_EINTR || (result <= RESULT_ERESTARTSYS && result >= RESULT_ERESTART_RESTARTBLOCK)) {
-		if (task->pending.signal.sig[0] & 1ul << (SIGNAL_KILL - 1))
-			how = USC_HOW_KILLED;
-		if (result == RESULT_ERESTART_RESTARTBLOCK)
-			note_restart(t);
-	}
+	if (result == RESULT_ERESTART_RESTARTBLOCK)
+		note_restart(t);
 	t->flags &= ~(TASK_IN_CALL | TASK_EXECED);
 	if (!has_question())
 		strings_at_return(t, result);
