@@ -257,27 +257,27 @@ static __always_inline struct brief_call *take_brief_call(struct task_struct *ta
 	return call && !__sync_val_compare_and_swap(&call->thread, 0, pid) ? call : 0;
 }
 
-/* A call has returned, and its entry has been looked at: do those to come need that? */
-static __always_inline void becomes_brief(struct task_struct *task, const struct task_entry *t)
+/* A call has returned, and its entry has been looked at: do those to come need that? A function of its own, so that the hook
+ * keeps nothing for it on the stack, of which 6.1's BPF has 512 bytes for all calls. */
+static __noinline int becomes_brief(struct task_struct *task, const struct task_entry *t)
 {
 	struct brief_call *call = brief_call_of(task);
 
-	if (!tells_briefly())
-		return;
 	if (call)
 		call->state = BRIEF_NOT;
 	if (!may_be_brief(t))
-		return;
+		return 0;
 	if (!call)
 		call = take_brief_call(task);
 	if (!call)
-		return;
+		return 0;
 	call->serial = t->serial;
 	call->image = t->image;
 	call->process = t->process;
 	call->entry_ns = t->entry_ns;
 	call->told_open = 0;
 	call->state = BRIEF_READY;
+	return 0;
 }
 
 /* A thread that ends: its entry tells of the call that it is in. */

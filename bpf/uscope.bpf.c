@@ -31,7 +31,8 @@ static __always_inline int exit_hook_of_call(struct task_struct *task, struct pt
 		return 0;
 	t = entry_of(task);
 	core_sys_exit(task, t, regs, result);
-	becomes_brief(task, t);
+	if (tells_briefly())
+		becomes_brief(task, t);
 	return 0;
 }
 
