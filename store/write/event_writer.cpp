@@ -383,11 +383,12 @@ Result<void> EventWriter::write_cells() {
   if (!rows) return rows.error();
   auto latencies = database_.rows("cell_latency", 4);
   if (!latencies) return latencies.error();
-  std::vector<CellKey> keys;
-  for (const auto& [key, cell] : cells_) keys.push_back(key);
-  std::sort(keys.begin(), keys.end());
-  for (const CellKey& key : keys) {
-    const Cell& cell = cells_[key];
+  std::vector<const decltype(cells_)::Entry*> cells;
+  for (const auto& entry : cells_) cells.push_back(&entry);
+  std::sort(cells.begin(), cells.end(), [](const auto* a, const auto* b) { return a->key < b->key; });
+  for (const auto* const entry : cells) {
+    const CellKey& key = entry->key;
+    const Cell& cell = entry->value;
     const auto trigger = maybe_id(key.second);
     auto done = (*rows)->add(key.first, trigger, cell.events, cell.errors, cell.total_ns, cell.open, cell.first);
     cell.latency.each([&](std::uint64_t up_to, std::uint64_t events) {

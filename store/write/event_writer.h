@@ -15,6 +15,7 @@
 #include "store/db/database.h"
 #include "store/model/definitions.h"
 #include "store/model/flat_map.h"
+#include "store/model/gathering_map.h"
 #include "store/model/row_ids.h"
 #include "store/write/cell_latency.h"
 #include "store/write/event_totals.h"
@@ -143,7 +144,7 @@ class EventWriter {
   std::unordered_map<KindKey, KindRowId> kinds_;       // by source, ABI and number
   std::size_t probe_kinds_ = 0;                        // of them, those of probes
   std::vector<KindTraits> traits_;                     // by kind - 1
-  std::unordered_map<CellKey, Cell> cells_;
+  GatheringMap<CellKey, Cell> cells_;
   FlatMap<trace::ImageId, std::uint32_t> images_;          // those that the trace defines: to 1
   std::array<KindRowId, USC_SOURCE_COUNT> other_kinds_{};  // those beyond the bound: by source, 0 of all but probes
   std::vector<ThreadRowId> undefined_tasks_;

@@ -13,6 +13,7 @@
 
 #include "store/db/database.h"
 #include "store/model/definitions.h"
+#include "store/model/gathering_map.h"
 #include "store/model/row_ids.h"
 
 namespace uscope::store {
@@ -79,7 +80,7 @@ class GapWriter {
   DatabaseWriter& database_;
   std::size_t most_pairs_;
   std::unique_ptr<TableRows> total_rows_;
-  std::unordered_map<Pair, Total, PairHash> totals_;
+  GatheringMap<Pair, Total, PairHash> totals_;
   bool all_doubtful_;                                               // records are missing, and nobody knows when
   std::unordered_map<trace::ProcessId, std::vector<Span>> losses_;  // of events; sorted, disjoint. None: of anybody
   std::vector<Gap> gaps_;                                           // a heap, the shortest first

@@ -8,9 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <unordered_map>
 
 #include "store/db/database.h"
+#include "store/model/gathering_map.h"
 #include "store/model/row_ids.h"
 #include "trace/ids.h"
 
@@ -77,7 +77,7 @@ class ObjectTotals {
   DatabaseWriter& database_;
   std::size_t most_;
   std::unique_ptr<TableRows> rows_;
-  std::unordered_map<Key, Total, KeyHash> totals_;
+  GatheringMap<Key, Total, KeyHash> totals_;
   std::uint64_t bytes_left_ = std::uint64_t{1} << 62U;  // so that no reader's sum of both directions overflows
 };
 
