@@ -147,7 +147,12 @@ Result<DatabaseWriter> DatabaseWriter::create_reused(int folder) {
 }
 
 Result<void> DatabaseWriter::commit() {
-  auto done = create_indices(handle_.get());
+  // To create an index, SQLite sorts as many rows at a time as fit into the size of its cache, and merges what was
+  // sorted. Small parts, which stay in the processor's own caches, take half the time of large ones. Without a thread
+  // for sorting, SQLite compares an index's columns only, and not the rows' ids too, which costs more than a second
+  // thread brings.
+  auto done = execute(handle_.get(), "PRAGMA threads=0;PRAGMA cache_size=-2048");
+  if (done) done = create_indices(handle_.get());
   if (done) done = execute(handle_.get(), "COMMIT");
   const std::string name = file_.path().string();
   if (!done) return done.error().in(name);

@@ -92,35 +92,42 @@ struct RowBatch {
   std::vector<RowValue> values;
   std::string bytes;  // of texts and blobs
 
-  void put(std::nullopt_t) { values.emplace_back(); }
-  void put(std::integral auto number) {
-    RowValue& value = values.emplace_back();
-    value.kind = RowValue::Kind::kInteger;
-    value.number = static_cast<std::int64_t>(number);
+  // Adds a row.
+  template <typename... Values>
+  void add(const Values&... row) {
+    const std::size_t first = values.size();
+    values.resize(first + sizeof...(row));
+    RowValue* to = &values[first];
+    (put(*to++, row), ...);
   }
-  template <typename Kind, typename Number>
-  void put(trace::Id<Kind, Number> id) {
-    put(id.value());
-  }
-  template <typename Number>
-  void put(const std::optional<Number>& maybe) {
-    maybe ? put(*maybe) : put(std::nullopt);
-  }
-  void put(LastingText text) {
-    RowValue& value = values.emplace_back();
-    value.kind = RowValue::Kind::kLasting;
-    value.length = static_cast<std::uint32_t>(text.text.size());
-    value.lasting = text.text.empty() ? "" : text.text.data();
-  }
-  void put(std::string_view text) { put_bytes(text, RowValue::Kind::kText); }
-  void put(Blob blob) { put_bytes(blob.bytes, RowValue::Kind::kBlob); }
 
  private:
-  void put_bytes(std::string_view text, RowValue::Kind kind) {
-    RowValue& value = values.emplace_back();
-    value.kind = kind;
-    value.length = static_cast<std::uint32_t>(text.size());
-    value.at = bytes.size();
+  // `to` is NULL before.
+  static void put(RowValue&, std::nullopt_t) {}
+  static void put(RowValue& to, std::integral auto number) {
+    to.kind = RowValue::Kind::kInteger;
+    to.number = static_cast<std::int64_t>(number);
+  }
+  template <typename Kind, typename Number>
+  static void put(RowValue& to, trace::Id<Kind, Number> id) {
+    put(to, id.value());
+  }
+  template <typename Number>
+  void put(RowValue& to, const std::optional<Number>& maybe) {
+    if (maybe) put(to, *maybe);
+  }
+  static void put(RowValue& to, LastingText text) {
+    to.kind = RowValue::Kind::kLasting;
+    to.length = static_cast<std::uint32_t>(text.text.size());
+    to.lasting = text.text.empty() ? "" : text.text.data();
+  }
+  void put(RowValue& to, std::string_view text) { put_bytes(to, text, RowValue::Kind::kText); }
+  void put(RowValue& to, Blob blob) { put_bytes(to, blob.bytes, RowValue::Kind::kBlob); }
+
+  void put_bytes(RowValue& to, std::string_view text, RowValue::Kind kind) {
+    to.kind = kind;
+    to.length = static_cast<std::uint32_t>(text.size());
+    to.at = bytes.size();
     bytes += text;
   }
 };

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "store/db/row_inserter.h"
 
-#include <pthread.h>
-
 #include <algorithm>
-#include <csignal>
 #include <system_error>
 #include <utility>
+
+#include "support/quiet_thread.h"
 
 namespace uscope::store {
 namespace {
@@ -18,15 +17,10 @@ constexpr std::size_t kMostWaiting = 16;  // batches; together some megabytes
 void RowInserter::begin_thread() {
   may_begin_ = false;
   ends_ = false;
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the main thread
   try {
-    thread_ = std::thread([this] { run(); });
+    thread_ = quiet_thread([this] { run(); });
   } catch (const std::system_error&) {  // no more threads are allowed: rows are inserted where they are added
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 Result<void> RowInserter::settle() {

@@ -71,7 +71,7 @@ class TableRows {
   // Adds a row: a value for each column. Texts are copied, but for a LastingText.
   template <typename... Values>
   Result<void> add(const Values&... values) {
-    (batch_.put(values), ...);
+    batch_.add(values...);
     return batch_.values.size() < full_ && batch_.bytes.size() < kMostBytes ? Result<void>() : flush();
   }
 

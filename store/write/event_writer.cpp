@@ -42,8 +42,7 @@ EventWriter::EventWriter(DatabaseWriter& database, const Definitions& definition
       sets_(database, definitions, strings),
       futexes_(database, utc_offset_ns),
       signals_(database, frames),
-      objects_(database),
-      gaps_(database, definitions) {}
+      counter_(database, definitions) {}
 
 Result<void> EventWriter::prepare() {
   auto events = database_.rows(
@@ -65,8 +64,7 @@ Result<void> EventWriter::prepare() {
   for (const auto& [serial, image] : definitions_.images) images_.insert(serial, 1);
   if (auto done = futexes_.prepare(); !done) return done;
   if (auto done = signals_.prepare(); !done) return done;
-  if (auto done = objects_.prepare(); !done) return done;
-  if (auto done = gaps_.prepare(); !done) return done;
+  if (auto done = counter_.prepare(); !done) return done;
   if (auto done = strings_.prepare(); !done) return done;
   return sets_.prepare();
 }
@@ -88,31 +86,41 @@ Result<void> EventWriter::write(const trace::OrderedCall& call) {
   }
   for (const trace::OrderedEvent& event : call.events) {
     if (trace::is_unfinished(event.how) && (finished || &event != unfinished)) continue;
-    trace::OrderedEvent whole = event;
-    // One that was killed in a call that it was attached in has a stack from the attachment only.
-    if (whole.stack == 0 && unfinished) whole.stack = unfinished->stack;
-    if (attached) whole.flags |= USC_EVENT_ATTACHED;
-    auto written = write_event(whole, attached);
-    if (!written) return written.error();
-    id = written->id;
-    if (whole.source == USC_SOURCE_SIGNAL)
-      if (auto done = signals_.write(id, whole); !done) return done;
-    if (trace::is_of_probes(whole.source))
-      if (auto done = strings_.write_texts(id, call.strings); !done) return done;
-    if (whole.source != USC_SOURCE_SYSCALL) continue;
-    if (auto done = strings_.write(id, whole, call.strings); !done) return done;
-    if (auto done = sets_.write(id, whole); !done) return done;
-    if (const CallObject& object = strings_.object(); object.is_about_any)
-      if (auto done = objects_.add(written->facts, object); !done) return done;
-    if (call.futexes.empty()) continue;
-    if (auto done = futexes_.write(id, whole, call.futexes); !done) return done;
+    std::optional<trace::OrderedEvent> changed;  // few events are
+    if (attached || (event.stack == 0 && unfinished)) {
+      changed = event;
+      // One that was killed in a call that it was attached in has a stack from the attachment only.
+      if (event.stack == 0 && unfinished) changed->stack = unfinished->stack;
+      if (attached) changed->flags |= USC_EVENT_ATTACHED;
+    }
+    const trace::OrderedEvent& whole = changed ? *changed : event;
+    CountedEvent& counted = counter_.next();
+    if (auto done = write_event(whole, attached, counted); !done) return done;
+    id = counted.facts.event;
+    if (auto done = write_details(whole, call, counted); !done) return done;
+    if (auto done = counter_.add_next(); !done) return done;
   }
   for (const usc_verify& verify : call.verifies)
     if (auto done = write_verify(verify, id); !done) return done;
   return {};
 }
 
-Result<EventWriter::Written> EventWriter::write_event(const trace::OrderedEvent& event, bool attached) {
+// What was recorded of an event beside its row.
+Result<void> EventWriter::write_details(const trace::OrderedEvent& event, const trace::OrderedCall& call,
+                                        CountedEvent& counted) {
+  const EventRowId id = counted.facts.event;
+  if (event.source == USC_SOURCE_SIGNAL)
+    if (auto done = signals_.write(id, event); !done) return done;
+  if (trace::is_of_probes(event.source))
+    if (auto done = strings_.write_texts(id, call.strings); !done) return done;
+  if (event.source != USC_SOURCE_SYSCALL) return {};
+  if (auto done = strings_.write(id, event, call.strings); !done) return done;
+  counted.object = strings_.object();
+  if (auto done = sets_.write(id, event); !done) return done;
+  return call.futexes.empty() ? Result<void>() : futexes_.write(id, event, call.futexes);
+}
+
+Result<void> EventWriter::write_event(const trace::OrderedEvent& event, bool attached, CountedEvent& counted) {
   auto kind = kind_of(event);
   if (!kind) return kind.error();
   Task& task = task_of(trace::TaskId(event.head.task));
@@ -147,77 +155,36 @@ Result<EventWriter::Written> EventWriter::write_event(const trace::OrderedEvent&
   const FrameRowId trigger = stack ? frames_.trigger(stack) : FrameRowId();
   const KindTraits& traits = traits_[kind->value() - 1];
   const bool failed = traits.is_call && has_result && syscalls::is_error(event.result);
-  Cell& cell = cells_[{*kind, trigger}];
-  if (cell.events++ == 0) cell.first = id;
-  if (returned) cell.latency.add(duration);
-  cell.errors += failed;
-  cell.total_ns += returned ? duration : 0;
-  cell.open += trace::is_unfinished(event.how);
   const bool transfers = traits.counts_bytes && has_result && event.result > 0;
-  const Written written{.id = id,
-                        .stack = stack,
-                        .attached = attached,
-                        .facts = {.event = id,
-                                  .kind = *kind,
-                                  .process = task.process,
-                                  .image = image,
-                                  .trigger = trigger,
-                                  .duration = returned ? duration : 0,
-                                  .bytes = transfers ? static_cast<std::uint64_t>(event.result) : 0,
-                                  .error = failed ? -event.result : 0}};
-  if (auto done = count_for_task(event, task, written); !done) return done.error();
+  counted.facts = {.event = id,
+                   .kind = *kind,
+                   .process = task.process,
+                   .image = image,
+                   .trigger = trigger,
+                   .duration = returned ? duration : 0,
+                   .bytes = transfers ? static_cast<std::uint64_t>(event.result) : 0,
+                   .error = failed ? -event.result : 0};
+  counted.stack = stack;
+  counted.thread = task.counted;
+  counted.entry_ns = event.entry_ns;
+  counted.end_ns = std::max<std::uint64_t>(event.entry_ns, event.head.time);
+  counted.returned = returned;
+  counted.unfinished = trace::is_unfinished(event.how);
+  counted.is_over = returned || event.how == USC_HOW_NO_ENTRY;
+  counted.attached = attached;
+  counted.is_syscall = event.source == USC_SOURCE_SYSCALL;
+  counted.is_call = traits.is_call;
+  counted.waits = traits.waits;
   if (user_stack) {
     const StoredStack& known = definitions_.stacks.stack(user_stack);
-    end_events_[known.ended]++;
-    if (known.guessed) guessed_[stack]++;
+    counted.stack_ended = known.ended;
+    counted.stack_guessed = known.guessed;
   }
-  totals_.add({.id = id,
-               .kind = *kind,
-               .trigger = trigger,
-               .duration = returned ? std::optional(duration) : std::nullopt,
-               .error = failed ? -event.result : 0,
-               .open = trace::is_unfinished(event.how),
-               .waits = traits.waits,
-               .is_call = traits.is_call});
-  return written;
-}
-
-// Calls come by their entry, except those beyond the bound of trace/event_order.h.
-Result<void> EventWriter::count_for_task(const trace::OrderedEvent& event, Task& task, const Written& written) {
-  task.events++;
-  task.errors += written.facts.error != 0;
-  if (event.source != USC_SOURCE_SYSCALL) return {};
-  task.total_ns += written.facts.duration;
-  if (traits_[written.facts.kind.value() - 1].waits) task.wait_ns += written.facts.duration;
-  if (task.row == kOtherTask) return {};  // several threads
-  const GapCall call{written.id, written.facts.kind, written.stack};
-  if (!written.attached)
-    if (auto done = end_gap(task, event.entry_ns, GapEdge::kCall, call); !done) return done;
-  const bool ended = event.how == USC_HOW_RETURNED || event.how == USC_HOW_NO_ENTRY;
-  task.outside_ns = ended ? std::optional(std::max<std::uint64_t>(event.entry_ns, event.head.time)) : std::nullopt;
-  task.outside_since = GapEdge::kCall;
-  task.last = call;
   return {};
 }
 
-Result<void> EventWriter::end_gap(Task& task, std::uint64_t time, GapEdge until, const GapCall& after) {
-  if (!task.outside_ns || time <= *task.outside_ns) return {};
-  const std::uint64_t duration = std::min<std::uint64_t>(time - *task.outside_ns, gap_left_);
-  gap_left_ -= duration;
-  task.gaps++;
-  task.gap_ns += duration;
-  return gaps_.add({.since = task.outside_since,
-                    .until = until,
-                    .before = task.last,
-                    .after = after,
-                    .thread = task.row,
-                    .process = task.process,
-                    .from_ns = *task.outside_ns,
-                    .duration = duration});
-}
-
 // What no call has ended; also of threads without any call.
-Result<void> EventWriter::end_gaps(std::optional<std::uint64_t> recorded_until) {
+void EventWriter::end_gaps(std::optional<std::uint64_t> recorded_until) {
   for (const auto& [serial, thread] : definitions_.threads) {
     if (!thread.came_ns) continue;
     std::optional<std::uint64_t> end = thread.end_ns ? thread.end_ns : thread.left_ns;
@@ -225,9 +192,8 @@ Result<void> EventWriter::end_gaps(std::optional<std::uint64_t> recorded_until) 
     if (!end) continue;
     GapEdge until = thread.left_ns ? GapEdge::kLeft : GapEdge::kTracing;
     if (thread.end_ns) until = GapEdge::kThread;
-    if (auto done = end_gap(task_of(serial), *end, until, {}); !done) return done;
+    counter_.end_gap(task_of(serial).counted, *end, until);
   }
-  return {};
 }
 
 EventWriter::EventStack EventWriter::stacks_of(const trace::OrderedEvent& event) const {
@@ -320,7 +286,7 @@ EventWriter::Task& EventWriter::task_of(trace::TaskId serial) {
     const bool unknown = thread == definitions_.threads.end();
     if (!serial || (unknown && undefined_tasks_.size() >= kMostUndefined)) {
       if (other_task_ == 0) {
-        tasks_.push_back({.row = kOtherTask});
+        tasks_.push_back({.row = kOtherTask, .counted = counter_.add_thread({.row = kOtherTask, .is_many = true})});
         undefined_tasks_.push_back(kOtherTask);
         other_task_ = static_cast<std::uint32_t>(tasks_.size());
       }
@@ -328,10 +294,12 @@ EventWriter::Task& EventWriter::task_of(trace::TaskId serial) {
     }
     Task task{.row = ThreadRowId(serial.value()), .process = definitions_.process_of_task(serial)};
     task.defined = thread != definitions_.threads.end() && thread->second.defined;
+    EventCounter::Thread counted{.row = task.row, .process = task.process};
     if (!unknown && thread->second.came_ns) {
-      task.outside_ns = thread->second.came_ns;
-      task.outside_since = thread->second.made_here ? GapEdge::kThread : GapEdge::kTracing;
+      counted.outside_ns = thread->second.came_ns;
+      counted.outside_since = thread->second.made_here ? GapEdge::kThread : GapEdge::kTracing;
     }
+    task.counted = counter_.add_thread(counted);
     const auto process = definitions_.processes.find(task.process);
     // The launched command inherits none: the exec that starts it is already its own.
     if (process != definitions_.processes.end())
@@ -364,67 +332,15 @@ Result<void> EventWriter::write_verify(const usc_verify& verify, EventRowId even
 }
 
 Result<void> EventWriter::finish(std::optional<std::uint64_t> recorded_until) {
-  if (auto done = end_gaps(recorded_until); !done) return done;
-  if (auto done = objects_.write(); !done) return done;
+  if (auto done = counter_.settle(); !done) return done;
+  end_gaps(recorded_until);
   if (auto done = database_.inserter().settle(); !done) return done;
   // A task that only events name gets a row of `thread` with nothing but its id.
   auto thread = database_.prepare("INSERT INTO thread(id) VALUES(?1)");
   if (!thread) return thread.error();
   for (const ThreadRowId row : undefined_tasks_)
     if (auto done = thread->run(row); !done) return done;
-  for (const auto step : {&EventWriter::write_cells, &EventWriter::write_threads, &EventWriter::write_stack_ends})
-    if (auto done = (this->*step)(); !done) return done;
-  if (auto done = gaps_.write(); !done) return done;
-  return totals_.write(database_);
-}
-
-Result<void> EventWriter::write_cells() {
-  auto rows = database_.rows("cell", 7);
-  if (!rows) return rows.error();
-  auto latencies = database_.rows("cell_latency", 4);
-  if (!latencies) return latencies.error();
-  std::vector<CellKey> keys;
-  for (const auto& [key, cell] : cells_) keys.push_back(key);
-  std::sort(keys.begin(), keys.end());
-  for (const CellKey& key : keys) {
-    const Cell& cell = cells_[key];
-    const auto trigger = maybe_id(key.second);
-    auto done = (*rows)->add(key.first, trigger, cell.events, cell.errors, cell.total_ns, cell.open, cell.first);
-    cell.latency.each([&](std::uint64_t up_to, std::uint64_t events) {
-      if (done) done = (*latencies)->add(key.first, trigger, up_to, events);
-    });
-    if (!done) return done;
-  }
-  return database_.inserter().settle();
-}
-
-Result<void> EventWriter::write_threads() {
-  auto insert = database_.prepare("INSERT INTO thread_total VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)");
-  if (!insert) return insert.error();
-  for (const Task& task : tasks_)
-    if (auto done =
-            insert->run(task.row, task.events, task.errors, task.total_ns, task.wait_ns, task.gaps, task.gap_ns);
-        !done)
-      return done;
-  return {};
-}
-
-Result<void> EventWriter::write_stack_ends() {
-  std::array<std::uint64_t, 256> stacks{};
-  for (std::uint32_t number = 1; number <= definitions_.stacks.size(); number++)
-    stacks[definitions_.stacks.stack(StackNumber(number)).ended]++;
-  auto insert = database_.prepare("INSERT INTO stack_end VALUES(?1, ?2, ?3)");
-  if (!insert) return insert.error();
-  for (std::size_t ended = 0; ended < stacks.size(); ended++) {
-    if (stacks[ended] == 0) continue;
-    const std::string text = trace::ended_name(static_cast<std::uint8_t>(ended));
-    if (auto done = insert->run(std::string_view(text), stacks[ended], end_events_[ended]); !done) return done;
-  }
-  auto insert_guessed = database_.prepare("INSERT INTO guessed_stack VALUES(?1, ?2)");
-  if (!insert_guessed) return insert_guessed.error();
-  for (const auto& [stack, events] : guessed_)
-    if (auto done = insert_guessed->run(stack, events); !done) return done;
-  return {};
+  return counter_.write();
 }
 
 }  // namespace uscope::store

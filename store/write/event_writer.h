@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Writes events, kinds, cells and verify rows to a store, and counts what the events refer to in vain.
+// Writes events, kinds and verify rows to a store, has events counted, and counts what they refer to in vain.
 #pragma once
 
 #include <array>
@@ -16,12 +16,9 @@
 #include "store/model/definitions.h"
 #include "store/model/flat_map.h"
 #include "store/model/row_ids.h"
-#include "store/write/cell_latency.h"
-#include "store/write/event_totals.h"
+#include "store/write/event_counter.h"
 #include "store/write/frame_writer.h"
 #include "store/write/futex_writer.h"
-#include "store/write/gap_writer.h"
-#include "store/write/object_totals.h"
 #include "store/write/set_writer.h"
 #include "store/write/signal_writer.h"
 #include "store/write/string_writer.h"
@@ -60,38 +57,13 @@ class EventWriter {
 
  private:
   using KindKey = trace::IdPair<std::uint32_t, std::uint32_t>;  // source << 8 | ABI, number
-  using CellKey = trace::IdPair<KindRowId, FrameRowId>;         // kind, trigger
-  struct Cell {
-    std::uint64_t events = 0;
-    std::uint64_t errors = 0;
-    std::uint64_t total_ns = 0;
-    std::uint64_t open = 0;
-    EventRowId first;
-    CellLatency latency;
-  };
-  // What a task's events need to know of it, and how many there are.
+  // What a task's events need to know of it.
   struct Task {
     ThreadRowId row;
     trace::ProcessId process = {};
     trace::ImageId inherited_image = {};
     bool defined = false;
-    std::uint64_t events = 0;
-    std::uint64_t errors = 0;
-    std::uint64_t total_ns = 0;
-    std::uint64_t wait_ns = 0;  // part of it in calls that wait
-    std::uint64_t gaps = 0;     // times outside of calls
-    std::uint64_t gap_ns = 0;
-    // Since when it is in no call, and what that began with; nothing if it is in one, or if that is not known.
-    std::optional<std::uint64_t> outside_ns{};
-    GapEdge outside_since = GapEdge::kCall;
-    GapCall last{};  // the call before, if that began with one
-  };
-  // An event as written.
-  struct Written {
-    EventRowId id;
-    StackRowId stack;
-    bool attached = false;  // the call began before tracing
-    ObjectTotals::Facts facts;
+    CountedThread counted = 0;
   };
 
   struct KindTraits {
@@ -106,10 +78,9 @@ class EventWriter {
     bool undefined = false;  // a definition is missing
   };
 
-  Result<Written> write_event(const trace::OrderedEvent& event, bool attached);
-  Result<void> count_for_task(const trace::OrderedEvent& event, Task& task, const Written& written);
-  Result<void> end_gap(Task& task, std::uint64_t time, GapEdge until, const GapCall& after);
-  Result<void> end_gaps(std::optional<std::uint64_t> recorded_until);
+  Result<void> write_event(const trace::OrderedEvent& event, bool attached, CountedEvent& counted);
+  Result<void> write_details(const trace::OrderedEvent& event, const trace::OrderedCall& call, CountedEvent& counted);
+  void end_gaps(std::optional<std::uint64_t> recorded_until);
   [[nodiscard]] EventStack stacks_of(const trace::OrderedEvent& event) const;
   [[nodiscard]] std::string kind_name(const usc_event& event) const;
   Result<KindRowId> kind_of(const usc_event& event);
@@ -120,9 +91,6 @@ class EventWriter {
   trace::ImageId image_of(const usc_event& event, const Task& task) const;
   void lose(std::uint32_t cause, trace::ProcessId process, std::uint64_t time);
   Result<void> write_verify(const usc_verify& verify, EventRowId event_id);
-  Result<void> write_cells();
-  Result<void> write_threads();
-  Result<void> write_stack_ends();
 
   DatabaseWriter& database_;
   const Definitions& definitions_;
@@ -136,23 +104,17 @@ class EventWriter {
   SetWriter sets_;
   FutexWriter futexes_;
   SignalWriter signals_;
-  ObjectTotals objects_;
-  GapWriter gaps_;
+  EventCounter counter_;
   std::vector<Task> tasks_;
-  FlatMap<trace::TaskId, std::uint32_t> task_places_;  // place in tasks_ + 1
-  std::unordered_map<KindKey, KindRowId> kinds_;       // by source, ABI and number
-  std::size_t probe_kinds_ = 0;                        // of them, those of probes
-  std::vector<KindTraits> traits_;                     // by kind - 1
-  std::unordered_map<CellKey, Cell> cells_;
+  FlatMap<trace::TaskId, std::uint32_t> task_places_;      // place in tasks_ + 1
+  std::unordered_map<KindKey, KindRowId> kinds_;           // by source, ABI and number
+  std::size_t probe_kinds_ = 0;                            // of them, those of probes
+  std::vector<KindTraits> traits_;                         // by kind - 1
   FlatMap<trace::ImageId, std::uint32_t> images_;          // those that the trace defines: to 1
   std::array<KindRowId, USC_SOURCE_COUNT> other_kinds_{};  // those beyond the bound: by source, 0 of all but probes
   std::vector<ThreadRowId> undefined_tasks_;
   std::uint32_t other_task_ = 0;                           // place in tasks_ + 1
-  std::array<std::uint64_t, 256> end_events_{};            // by how the stack ended
-  std::map<StackRowId, std::uint64_t> guessed_;            // events of each stack that rests on a guess
   std::uint64_t duration_left_ = std::uint64_t{1} << 63U;  // see event_writer.cpp
-  std::uint64_t gap_left_ = std::uint64_t{1} << 62U;       // the same for gaps
-  EventTotals totals_;
   std::map<LossKey, LossFacts> losses_;
   std::uint64_t events_ = 0;
   std::uint64_t last_ns_ = 0;

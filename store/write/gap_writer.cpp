@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <tuple>
+#include <utility>
 
 #include "trace/loss_class.h"
 
@@ -67,12 +68,12 @@ Result<void> GapWriter::prepare() {
   return {};
 }
 
-Result<void> GapWriter::add(const Gap& gap) {
+void GapWriter::add(const Gap& gap) {
   Total& total = totals_[{gap.since, gap.until, gap.before.kind, gap.before.stack, gap.after.kind, gap.after.stack}];
   if (total.gaps++ == 0 || longer(gap, total.longest)) total.longest = gap;
   total.total_ns += gap.duration;
   if (gaps_.size() < kGapsKept || longer(gap, gaps_.front())) keep(gap);
-  return totals_.size() >= most_pairs_ ? write_totals() : Result<void>();
+  if (totals_.size() >= most_pairs_) full_.push_back(std::exchange(totals_, {}));
 }
 
 void GapWriter::keep(const Gap& gap) {
@@ -97,8 +98,8 @@ bool GapWriter::is_doubtful(const Gap& gap) const {
   return false;
 }
 
-Result<void> GapWriter::write_totals() {
-  for (const auto& [pair, total] : totals_) {
+Result<void> GapWriter::write_totals(const Totals& totals) {
+  for (const auto& [pair, total] : totals) {
     const Gap& longest = total.longest;
     auto done = total_rows_->add(edge_name(pair.since), edge_name(pair.until), maybe_id(pair.before_kind),
                                  maybe_id(pair.before_stack), maybe_id(pair.after_kind), maybe_id(pair.after_stack),
@@ -106,12 +107,19 @@ Result<void> GapWriter::write_totals() {
                                  longest.thread, maybe_id(longest.before.event), maybe_id(longest.after.event));
     if (!done) return done;
   }
-  totals_.clear();
+  return {};
+}
+
+Result<void> GapWriter::write_full() {
+  for (const Totals& totals : full_)
+    if (auto done = write_totals(totals); !done) return done;
+  full_.clear();
   return {};
 }
 
 Result<void> GapWriter::write() {
-  if (auto done = write_totals(); !done) return done;
+  if (auto done = write_full(); !done) return done;
+  if (auto done = write_totals(std::exchange(totals_, {})); !done) return done;
   auto rows = database_.rows("gap", 8);
   if (!rows) return rows.error();
   for (const Gap& gap : gaps_) {

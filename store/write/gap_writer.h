@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The times that threads spent outside of calls: the longest of them (the table `gap`), and their sums by the calls on
-// both sides (`gap_total`). Memory is bounded: when there are kMostGapPairs sums, they are written, and counting begins
-// anew, so that one pair may have several rows, which add up.
+// both sides (`gap_total`). Memory is bounded: when there are kMostGapPairs sums, counting begins anew once they are
+// put aside to be written, so that one pair may have several rows, which add up.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +13,7 @@
 
 #include "store/db/database.h"
 #include "store/model/definitions.h"
+#include "store/model/gathering_map.h"
 #include "store/model/row_ids.h"
 
 namespace uscope::store {
@@ -47,8 +48,9 @@ class GapWriter {
   GapWriter(DatabaseWriter& database, const Definitions& definitions, std::size_t most_pairs = kMostGapPairs);
 
   Result<void> prepare();  // to be called first
-  Result<void> add(const Gap& gap);
-  Result<void> write();
+  void add(const Gap& gap);
+  Result<void> write_full();  // sums that were put aside: adds their rows, see DatabaseWriter::rows()
+  Result<void> write();       // all that has not been written yet
 
  private:
   using Span = std::pair<std::uint64_t, std::uint64_t>;  // first and last time
@@ -73,13 +75,15 @@ class GapWriter {
 
   static bool longer(const Gap& a, const Gap& b);
   void keep(const Gap& gap);
-  Result<void> write_totals();
+  using Totals = GatheringMap<Pair, Total, PairHash>;
+  Result<void> write_totals(const Totals& totals);
   [[nodiscard]] bool is_doubtful(const Gap& gap) const;
 
   DatabaseWriter& database_;
   std::size_t most_pairs_;
   std::unique_ptr<TableRows> total_rows_;
-  std::unordered_map<Pair, Total, PairHash> totals_;
+  Totals totals_;
+  std::vector<Totals> full_;
   bool all_doubtful_;                                               // records are missing, and nobody knows when
   std::unordered_map<trace::ProcessId, std::vector<Span>> losses_;  // of events; sorted, disjoint. None: of anybody
   std::vector<Gap> gaps_;                                           // a heap, the shortest first

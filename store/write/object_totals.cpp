@@ -25,7 +25,7 @@ Result<void> ObjectTotals::prepare() {
   return {};
 }
 
-Result<void> ObjectTotals::add(const Facts& call, const CallObject& object) {
+void ObjectTotals::add(const Facts& call, const CallObject& object) {
   const std::uint64_t bytes = std::min(call.bytes, bytes_left_);
   bytes_left_ -= bytes;
   const auto total_of = [&](trace::StringRowId folder, trace::StringRowId name, std::int64_t error,
@@ -45,11 +45,23 @@ Result<void> ObjectTotals::add(const Facts& call, const CallObject& object) {
   }
   if (object.has_target && call.error == 0)
     total_of(object.target_folder, object.target, 0, Key::Part::kTarget).changes++;
-  return totals_.size() >= most_ ? write() : Result<void>();
+  if (totals_.size() >= most_) full_.push_back(std::exchange(totals_, {}));
+}
+
+Result<void> ObjectTotals::write_full() {
+  for (const Totals& totals : full_)
+    if (auto done = write(totals); !done) return done;
+  full_.clear();
+  return {};
 }
 
 Result<void> ObjectTotals::write() {
-  for (const auto& [key, total] : totals_) {
+  if (auto done = write_full(); !done) return done;
+  return write(std::exchange(totals_, {}));
+}
+
+Result<void> ObjectTotals::write(const Totals& totals) {
+  for (const auto& [key, total] : totals) {
     const LastingText part{key.part == Key::Part::kCall     ? "call"
                            : key.part == Key::Part::kSource ? "source"
                                                             : "target"};
@@ -59,7 +71,6 @@ Result<void> ObjectTotals::write() {
                    total.total_ns, total.bytes, total.changes, total.last);
     if (!done) return done;
   }
-  totals_.clear();
   return {};
 }
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Counts calls by the file, socket or other object that they are about, who makes them, and how they fail: the table
 // `object_total`. Memory is bounded:
-// when there are kMost counts, they are written, and counting begins anew, so that one object may have several rows,
-// which add up.
+// when there are kMost counts, counting begins anew once they are put aside to be written, so that one object may have
+// several rows, which add up.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <unordered_map>
+#include <vector>
 
 #include "store/db/database.h"
+#include "store/model/gathering_map.h"
 #include "store/model/row_ids.h"
 #include "trace/ids.h"
 
@@ -48,8 +49,10 @@ class ObjectTotals {
   };
 
   Result<void> prepare();  // to be called first
-  Result<void> add(const Facts& call, const CallObject& object);
-  Result<void> write();  // what has not been written yet: adds its rows, see DatabaseWriter::rows()
+  void add(const Facts& call, const CallObject& object);
+  // Adds rows, see DatabaseWriter::rows(), of what has not been written yet: where counting began anew, and of all.
+  Result<void> write_full();
+  Result<void> write();
 
  private:
   struct Key {
@@ -74,10 +77,14 @@ class ObjectTotals {
     EventRowId last;
   };
 
+  using Totals = GatheringMap<Key, Total, KeyHash>;
+  Result<void> write(const Totals& totals);
+
   DatabaseWriter& database_;
   std::size_t most_;
   std::unique_ptr<TableRows> rows_;
-  std::unordered_map<Key, Total, KeyHash> totals_;
+  Totals totals_;
+  std::vector<Totals> full_;
   std::uint64_t bytes_left_ = std::uint64_t{1} << 62U;  // so that no reader's sum of both directions overflows
 };
 

@@ -2,12 +2,13 @@
 #include "tracer/files/row_build_queue.h"
 
 #include <fmt/core.h>
-#include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <utility>
+
+#include "support/quiet_thread.h"
 
 namespace uscope::tracer {
 namespace {
@@ -26,12 +27,7 @@ bool is_made(const BuiltTable& made) {
 RowBuildQueue::RowBuildQueue(symbolizer::RowCache& cache, unsigned threads, symbolizer::ElfReader& reader,
                              ReadingLimits limits)
     : cache_(cache), reader_(reader), limits_(limits), most_of_one_(std::max(threads, 2U) - 1) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the main thread
-  for (unsigned i = 0; i < threads; i++) threads_.emplace_back([this] { work(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  for (unsigned i = 0; i < threads; i++) threads_.push_back(quiet_thread([this] { work(); }));
 }
 
 RowBuildQueue::~RowBuildQueue() {

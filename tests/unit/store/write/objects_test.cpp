@@ -2,6 +2,9 @@
 // Calls counted by what they are about, and the times between calls.
 #include <fcntl.h>
 
+#include <fstream>
+#include <iterator>
+
 #include "store/write/gap_writer.h"
 #include "store/write/object_totals.h"
 #include "syscalls/syscall_table.h"
@@ -192,15 +195,15 @@ TEST(ObjectTotalsTest, ManyObjectsAreWrittenInParts) {
   ObjectTotals totals(*database, 4);
   ASSERT_TRUE(totals.prepare());
   for (int i = 0; i < 100; i++)
-    ASSERT_TRUE(totals.add({.event = EventRowId(1),
-                            .kind = KindRowId(1U),
-                            .process = {},
-                            .image = {},
-                            .trigger = {},
-                            .duration = 2,
-                            .bytes = 3,
-                            .error = i % 2 == 0 ? 2 : 0},
-                           {.folder = {}, .name = trace::StringRowId(1 + i % 10), .is_about_any = true}));
+    totals.add({.event = EventRowId(1),
+                .kind = KindRowId(1U),
+                .process = {},
+                .image = {},
+                .trigger = {},
+                .duration = 2,
+                .bytes = 3,
+                .error = i % 2 == 0 ? 2 : 0},
+               {.folder = {}, .name = trace::StringRowId(1 + i % 10), .is_about_any = true});
   ASSERT_TRUE(totals.write());
   ASSERT_TRUE(database->inserter().settle());
   auto query = database->prepare(
@@ -343,8 +346,7 @@ TEST(GapWriterTest, ManyPairsAreWrittenInParts) {
   ASSERT_TRUE(gaps.prepare());
   for (std::uint32_t i = 0; i < 100; i++) {
     const GapCall call{{}, KindRowId(1U), StackRowId(1 + i % 10)};
-    ASSERT_TRUE(gaps.add(
-        {.before = call, .after = call, .thread = ThreadRowId(1), .process = {}, .from_ns = i, .duration = 1 + i}));
+    gaps.add({.before = call, .after = call, .thread = ThreadRowId(1), .process = {}, .from_ns = i, .duration = 1 + i});
   }
   ASSERT_TRUE(gaps.write());
   auto query = database->prepare(
@@ -354,6 +356,42 @@ TEST(GapWriterTest, ManyPairsAreWrittenInParts) {
   ASSERT_TRUE(query->step());
   for (const auto& [column, value] : {std::pair(0, 1), {1, 100}, {2, 5050}, {3, 100}, {4, 10}})
     EXPECT_EQ(query->integer(column), value) << column;
+}
+
+// Several batches of the counting thread; some threads come in a later one, and one has no call at all. The totals are
+// those of the events themselves, and two loads make the same file.
+TEST_F(GapsTest, TotalsOfManyEventsAreThoseOfTheEvents) {
+  constexpr std::uint32_t kEvents = 10'000;
+  constexpr std::uint32_t kThreads = 9;
+  for (std::uint32_t serial = 2; serial <= kThreads + 1; serial++)
+    trace_->task({.task = serial, .tid = 100 + serial, .flags = 0});
+  for (std::uint32_t i = 0; i < kEvents; i++) {
+    const std::uint64_t entry = kStart + 1000 + 10 * i;
+    trace_->event({.task = 1 + i * 7 % (i < kEvents / 2 ? 4 : kThreads),
+                   .entry = entry,
+                   .end = entry + i % 23,
+                   .result = i % 11 == 0 ? -2 : 5,
+                   .nr = i % 5 == 0 ? syscalls::syscall_number(USC_ABI_X86_64, "poll").value_or(999) : i % 3});
+  }
+  load();
+  const std::string all = std::to_string(kEvents);
+  EXPECT_EQ(rows("SELECT count(*), max(thread_id) FROM event"), all + "|9");
+  EXPECT_EQ(rows("SELECT kind_id, sum(events), sum(errors), sum(total_ns), min(first_event_id) FROM cell GROUP BY 1"),
+            rows("SELECT kind_id, count(*), sum(result < 0), sum(dur_ns), min(id) FROM event GROUP BY 1"));
+  EXPECT_EQ(rows("SELECT thread_id, events, errors, total_ns FROM thread_total WHERE events != 0 ORDER BY 1"),
+            rows("SELECT thread_id, count(*), sum(result < 0), sum(dur_ns) FROM event GROUP BY 1 ORDER BY 1"));
+  EXPECT_EQ(rows("SELECT sum(gaps), sum(gap_ns) FROM thread_total"),
+            rows("SELECT sum(ts_ns > before), sum(max(ts_ns - before, 0)) FROM (SELECT ts_ns, lag(ts_ns + dur_ns, 1, " +
+                 std::to_string(kStart) + ") OVER (PARTITION BY thread_id ORDER BY id) AS before FROM event)"));
+  EXPECT_EQ(rows("SELECT sum(events) FROM latency"), all);
+  EXPECT_EQ(rows("SELECT sum(events) FROM cell_latency"), all);
+  const auto contents = [this] {
+    std::ifstream file(folder_ / "db", std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  const std::string first = contents();
+  load();
+  EXPECT_TRUE(contents() == first);
 }
 
 TEST_F(GapsTest, WaitsAreCountedApart) {
