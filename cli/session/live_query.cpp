@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdio>
 #include <ctime>
 #include <memory>
@@ -141,6 +142,8 @@ class LiveQuery : public tracer::RecordObserver {
     hooks.observer = this;
     hooks.attached = [this](const tracer::FoundRunning& found) { begin(found); };
     hooks.each_round = [this] { attend(); };
+    hooks.watched = watched_;
+    if (!wants_screen_) watch_output();
     hooks.due_ns = [this] { return store_.due_ns(); };
     hooks.wants_end = [this] { return over_; };
     hooks.wants_losses = [this] { return store_.wants_losses(); };
@@ -195,6 +198,7 @@ class LiveQuery : public tracer::RecordObserver {
         return;
       }
       print_error({screen.error().what + ": one answer follows another", screen.error().remedy});
+      watch_output();
     }
     if (found.threads == 0) print_found(options_.record, found);
   }
@@ -202,8 +206,9 @@ class LiveQuery : public tracer::RecordObserver {
   // Answers that have come, keys, a new size of the terminal.
   void attend() {
     if (over_) return;
-    answers_.work();
+    answers_.work(answer_watch().revents != 0);
     if (answers_.has_ended()) over_ = true;
+    answer_watch().fd = answers_.fd();
     if (auto text = answers_.take_text(); text && !view_.paused) {
       picture_.lines = lines_of(*text);
       if (screen_)
@@ -212,8 +217,7 @@ class LiveQuery : public tracer::RecordObserver {
         show();
     }
     if (!screen_) {
-      pollfd output{STDOUT_FILENO, 0, 0};
-      if (poll(&output, 1, 0) > 0 && (output.revents & (POLLERR | POLLHUP)) != 0) has_no_reader_ = over_ = true;
+      if ((output_watch().revents & (POLLERR | POLLHUP)) != 0) has_no_reader_ = over_ = true;
       return;
     }
     while (const auto key = screen_->key()) {
@@ -257,9 +261,16 @@ class LiveQuery : public tracer::RecordObserver {
     answers_.abandon();
   }
 
+  void watch_output() {
+    if (fcntl(STDOUT_FILENO, F_GETFD) >= 0) output_watch().fd = STDOUT_FILENO;
+  }
+  pollfd& answer_watch() { return watched_[0]; }
+  pollfd& output_watch() { return watched_[1]; }
+
   const LiveQueryOptions& options_;
   query::IntervalStore& store_;
   query::AnswerProcess& answers_;
+  std::array<pollfd, 2> watched_{{{-1, POLLIN, 0}, {-1, 0, 0}}};  // from the first round on
   bool wants_screen_;
   std::unique_ptr<Screen> screen_;
   QueryPicture picture_;

@@ -274,9 +274,9 @@ void AnswerProcess::end() {
   send_more();
 }
 
-void AnswerProcess::work() {
+void AnswerProcess::work(bool has_come) {
   send_more();
-  receive();
+  if (has_come) receive();
 }
 
 // As much as the socket takes now; the rest with the next call.
@@ -319,11 +319,12 @@ void AnswerProcess::receive() {
   }
 }
 
+// Nobody else has its end of the socket.
 bool AnswerProcess::has_ended() {
   if (ended_) return true;
+  if (socket_) return false;
   const auto code = process_.poll();
   if (!code) return false;
-  receive();  // what it had sent before
   ended_ = true;
   constexpr int kSignalled = 128;
   failed_ = failed_ || *code != 0;

@@ -50,11 +50,13 @@ class AnswerProcess {
   // Nothing more will come.
   void end();
 
-  // Does what can be done now: call it often.
-  void work();
+  // Becomes readable when an answer has come, or when it has ended; -1 once that is known.
+  [[nodiscard]] int fd() const { return socket_.get(); }
+  // Does what can be done now: call it often. `has_come`: fd() may be readable.
+  void work(bool has_come = true);
   // The text of the last answer that has come, once.
   [[nodiscard]] std::optional<std::string> take_text() { return std::exchange(text_, std::nullopt); }
-  // Whether it has ended, by itself or after end().
+  // Whether it has ended, by itself or after end(), as far as work() has seen.
   [[nodiscard]] bool has_ended();
   // Whether its work failed, which AnswerWork.tell has told, or a signal ended it.
   [[nodiscard]] bool failed() const { return failed_; }

@@ -8,8 +8,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
+#include <utility>
+#include <vector>
 
 #include "support/clock.h"
 #include "support/end_signals.h"
@@ -40,8 +41,8 @@ constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr std::uint64_t kOpenAfterNs = kSecond;
 constexpr std::uint64_t kStatusEveryNs = kSecond / 4;
 constexpr int kLongestWaitMs = 10;
-// Where nothing comes, and no command may end. What may come meanwhile must have room: a CPU that records as fast as it
-// can fills some 200 MiB a second.
+// Where nothing comes: the end of a command ends a wait. What may come meanwhile must have room: a CPU that records as
+// fast as it can fills some 200 MiB a second.
 constexpr int kLongestIdleWaitMs = 40;
 constexpr std::uint32_t kRoomForIdleWait = 8u << 20;
 constexpr int kPendingWaitMs = 1;
@@ -123,6 +124,7 @@ class Recording {
   Result<void> finish();
   Result<bool> each_second(std::uint64_t now);
   int next_wait(std::uint64_t now, std::size_t seen);
+  void wait(int milliseconds);
   // When options_.duration_ns ends.
   [[nodiscard]] std::uint64_t limit_ns() const {
     return options_.duration_ns != 0 ? start_ns_ + options_.duration_ns : ~std::uint64_t{0};
@@ -159,7 +161,8 @@ class Recording {
   std::uint64_t bytes_before_ = 0;
   std::uint64_t round_before_ns_ = 0;
   int idle_wait_ms_ = kLongestWaitMs;
-  bool executing_ = false;  // the command's exec is under way: its file does not come, or slowly
+  bool signals_wait_ = true;  // as far as is known
+  bool executing_ = false;    // the command's exec is under way: its file does not come, or slowly
   bool stopping_ = false;
   bool interrupted_once_ = false;
   bool is_quiet_ = false;             // no event came in the last second
@@ -350,10 +353,9 @@ int Recording::next_wait(std::uint64_t now, std::size_t seen) {
   bytes_before_ = bytes;
   round_before_ns_ = now;
   const std::uint32_t ring_bytes = bounded_ring_bytes(options_.sizes.ring_bytes, config_.cpus);
-  const bool awaits_command = command_ && !outcome_.command;
   // A question leaves few records, and nobody waits for one of them.
   const bool is_busy = seen > 0 && config_.query.length == 0;
-  idle_wait_ms_ = is_busy || awaits_command || ring_bytes < kRoomForIdleWait
+  idle_wait_ms_ = is_busy || executing_ || ring_bytes < kRoomForIdleWait
                       ? kLongestWaitMs
                       : std::min(idle_wait_ms_ * 2, kLongestIdleWaitMs);
   if (collector_->is_behind()) return 0;
@@ -374,7 +376,7 @@ Result<void> Recording::loop() {
     const auto seen = collector_->round();
     if (!seen) return seen.error();
     const std::uint64_t now = monotonic_ns();
-    on_signals();
+    if (std::exchange(signals_wait_, false)) on_signals();
     check_limits(now);
     const auto stalled = stalls_.work(collector_->futexes(), collector_->waits(), *sink_, now);
     if (!stalled) return stalled.error();
@@ -415,11 +417,19 @@ Result<void> Recording::loop() {
       if (auto done = collector_->write_losses(); !done) return done;
     if (hooks_.wants_end && hooks_.wants_end()) stop(StopReason::kInterrupted);
     if (stopping_) break;
-    const int wait_ms = next_wait(now, *seen);
-    std::array<pollfd, 2> fds = {{{backend_->wait_fd(), POLLIN, 0}, {signals_.fd(), POLLIN, 0}}};
-    if (poll(fds.data(), fds.size(), wait_ms) > 0 && (fds[0].revents & POLLIN) != 0) backend_->wait(0);
+    wait(next_wait(now, *seen));
   }
   return {};
+}
+
+void Recording::wait(int milliseconds) {
+  std::vector<pollfd> fds{{backend_->wait_fd(), POLLIN, 0}, {signals_.fd(), POLLIN, 0}};
+  fds.insert(fds.end(), hooks_.watched.begin(), hooks_.watched.end());
+  for (pollfd& one : fds) one.revents = 0;
+  (void)poll(fds.data(), fds.size(), milliseconds);
+  if ((fds[0].revents & POLLIN) != 0) backend_->wait(0);
+  signals_wait_ = fds[1].revents != 0;
+  std::copy(fds.begin() + 2, fds.end(), hooks_.watched.begin());
 }
 
 Result<void> Recording::tell_sums() {
