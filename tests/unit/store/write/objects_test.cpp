@@ -366,7 +366,7 @@ TEST_F(GapsTest, TotalsOfManyEventsAreThoseOfTheEvents) {
   for (std::uint32_t serial = 2; serial <= kThreads + 1; serial++)
     trace_->task({.task = serial, .tid = 100 + serial, .flags = 0});
   for (std::uint32_t i = 0; i < kEvents; i++) {
-    const std::uint64_t entry = kStart + 1000 + 10 * i;
+    const std::uint64_t entry = kStart + 1000 + std::uint64_t{10} * i;
     trace_->event({.task = 1 + i * 7 % (i < kEvents / 2 ? 4 : kThreads),
                    .entry = entry,
                    .end = entry + i % 23,
