@@ -1,13 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Runs the tests of a build folder with ctest: run-tests.py BUILD [--label LABEL | --without LABEL] [--beside COMMAND]…
+"""Runs the tests of a build folder with ctest: run-tests.py BUILD [--label LABEL] [--beside COMMAND]
 
-The commands, a shell's, run meanwhile with what the tests leave of the CPUs: many of them wait. What they print comes after what the tests
-print. A COMMAND that begins with `nice` gets a little even where the tests take all; any other one may be kept waiting for minutes.
+COMMAND, a shell's, runs meanwhile with what the tests leave of the CPUs (SCHED_IDLE): many of them wait. What it prints comes after theirs.
 
 Afterwards it repeats what failed tests said of their failure, and lists the cases that were skipped, the second tries of those tests that
-have one (tests/support/twice.py), and the twenty tests that took longest. The last line is ctest's own summary, or the last line of a
-command that failed beside it; the exit status is ctest's, or 1 where the tests passed and a command failed.
+have one (tests/support/twice.py), and the twenty tests that took longest. The last line is ctest's own summary; the exit status is ctest's, or 1 where the tests passed and COMMAND failed.
 """
 
 import argparse
@@ -49,32 +47,27 @@ def run(build, retries, results, *options):
     return ctest.returncode, seconds, summary
 
 
-class Beside:
-    """A command that runs beside the tests, in a session of its own, which can be ended as a whole. The kernel shares CPUs out by session
-    first, where it has autogroups: there a priority counts within a session only, and the session has one, too."""
+def start_beside(command, output):
+    """In a session of its own, which can be ended as a whole. The kernel shares CPUs out by session first, where it has autogroups: there
+    SCHED_IDLE counts within a session only, and the session gets the least weight."""
+    process = subprocess.Popen(["chrt", "--idle", "0", "bash", "-c", command], stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+    with contextlib.suppress(OSError):
+        pathlib.Path(f"/proc/{process.pid}/autogroup").write_text("19", encoding="ascii")
+    return process
 
-    def __init__(self, command):
-        self.command, self.last_line = command, ""
-        self.output = tempfile.TemporaryFile()
-        niceness = re.match(r"nice -n (\d+) ", command)
-        words = ["bash", "-c", command] if niceness else ["chrt", "--idle", "0", "bash", "-c", command]
-        self.process = subprocess.Popen(words, stdout=self.output, stderr=subprocess.STDOUT, start_new_session=True)
-        with contextlib.suppress(OSError):
-            pathlib.Path(f"/proc/{self.process.pid}/autogroup").write_text(niceness.group(1) if niceness else "19", encoding="ascii")
 
-    def end(self):
-        """Waits for it, and prints what it printed; its exit status."""
-        status = self.process.wait()
-        self.output.seek(0)
-        text = self.output.read().decode(errors="replace")
-        print(f"\n== {self.command}: exit status {status}", flush=True)
-        sys.stdout.write(text)
-        self.last_line = (text.splitlines() or [""])[-1]
-        return status
+def kill_group(process):
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
 
-    def kill(self):
-        if self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGKILL)
+
+def end_beside(process, output, name):
+    """Waits for it and prints what it printed; its exit status."""
+    status = process.wait()
+    output.seek(0)
+    print(f"\n== {name}: exit status {status}", flush=True)
+    sys.stdout.write(output.read().decode(errors="replace"))
+    return status
 
 
 def skipped_cases(results):
@@ -103,32 +96,24 @@ def show(title, names):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage="run-tests.py BUILD [--label LABEL | --without LABEL] [--beside COMMAND]...")
+    parser = argparse.ArgumentParser(usage="run-tests.py BUILD [--label LABEL] [--beside COMMAND]")
     parser.add_argument("build", type=pathlib.Path)
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--label")
-    which.add_argument("--without")
-    parser.add_argument("--beside", action="append", default=[])
+    parser.add_argument("--label")
+    parser.add_argument("--beside")
     arguments = parser.parse_args()
-    chosen, suffix = [], ""  # two runs with different labels may run at once
-    if arguments.label:
-        chosen, suffix = ["-L", f"^{arguments.label}$"], f"-{arguments.label}"
-    elif arguments.without:
-        chosen = ["-LE", f"^{arguments.without}$"]
-    retries = arguments.build.resolve() / f"retries{suffix}.log"
+    chosen = ["-L", f"^{arguments.label}$"] if arguments.label else []
+    retries = arguments.build.resolve() / "retries.log"
     retries.write_text("", encoding="utf-8")
-    results = arguments.build.resolve() / f"results{suffix}.xml"
+    results = arguments.build.resolve() / "results.xml"
     results.unlink(missing_ok=True)
-    failed_beside = ""
     with contextlib.ExitStack() as stack:
-        beside = [Beside(command) for command in arguments.beside]
-        for each in beside:
-            stack.callback(each.kill)
+        if arguments.beside:
+            output = stack.enter_context(tempfile.TemporaryFile())
+            beside = start_beside(arguments.beside, output)
+            stack.callback(kill_group, beside)
         status, seconds, summary = run(arguments.build, retries, results, *chosen)
-        for each in beside:
-            if each.end() != 0:
-                status = status or 1
-                failed_beside = each.last_line
+        if arguments.beside and end_beside(beside, output, arguments.beside) != 0:
+            status = status or 1
 
     print()
     for name, lines in failures(results):
@@ -139,8 +124,6 @@ def main():
     for name, taken in sorted(seconds.items(), key=lambda each: -each[1])[:SLOWEST]:
         print(f"  {taken:7.1f} s  {name}")
     print(summary or "ctest printed no summary")
-    if failed_beside:
-        print(failed_beside)
     return status
 
 

@@ -56,7 +56,5 @@ scripts/run-tests.py build/asan-ubsan
 stage "fuzzers"
 scripts/fuzz.sh 5
 
-# Guests take what the other tests leave of the CPUs, which is half. They have time: they are the same on a slow machine.
-stage "all tests; beside them guests, and clang-tidy"
-exec scripts/run-tests.py build/release --without vm --beside "nice -n 5 scripts/run-tests.py build/release --label vm" \
-  --beside "scripts/tidy.py build/release"
+stage "all tests, and clang-tidy beside them"
+exec scripts/run-tests.py build/release --beside "scripts/tidy.py build/release"
