@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Who has started whom, as /proc tells it."""
+"""What /proc tells of processes: who has started whom, and who has work."""
 import os
+import time
 
 
 def children_of(pid):
@@ -13,3 +14,24 @@ def children_of(pid):
         except OSError:
             pass
     return found
+
+
+def busy_ns(pid):
+    """How long its threads have run, or waited for a CPU."""
+    total = 0
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{thread}/schedstat", encoding="ascii") as file:
+            total += sum(map(int, file.read().split()[:2]))
+    return total
+
+
+def wait_until_at_rest(pid, limit, share=0.5):
+    """Until the process has had little to do for half a second: a tracer then has done what it was given, however slow the machine is.
+    Where CPUs are busy, it waits for one each time that it looks whether there is work: hence the large share."""
+    end = time.monotonic() + limit
+    while time.monotonic() < end:
+        before, began = busy_ns(pid), time.monotonic_ns()
+        time.sleep(0.5)
+        if busy_ns(pid) - before < share * (time.monotonic_ns() - began):
+            return
+    raise AssertionError(f"process {pid} has had work for {limit} s")

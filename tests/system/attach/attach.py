@@ -81,19 +81,18 @@ class Attach(AttachCase):
 
     @of_lineage
     def test_a_script_goes_by_its_own_name(self):
-        script = self.script("my-service", "#!/bin/sh\nwhile sleep 0.1; do :; done\n")
-        running = self.start(script)
-        time.sleep(0.3)
+        # Nothing of it begins while it is attached to: a child that has yet to become `sleep` would be an image of its own.
+        script = self.script("my-service", "#!/bin/sh\nwhile read -r line; do sleep 0.1; done\n")
+        running = self.start(script, stdin=subprocess.PIPE)
+        self.wait_until_asleep(running.pid, 1)
         tracer = self.attach("--app", "my-service")
-        self.assertRegex(self.text(), "threads? runs? already")
-        later = self.start("/bin/sh", "-c", f"{script} & sleep 0.4; kill $!")
-        self.assertEqual(later.wait(WAIT), 0)
-        time.sleep(0.3)
+        self.assertIn("1 thread runs already", self.text())
+        self.run_to_end("/bin/sh", "-c", f"echo line | {script}")
+        running.communicate(b"line\n", timeout=WAIT)
         self.finish(tracer)
         images = [path for (path,) in self.rows("SELECT path FROM image WHERE path LIKE '%my-service'")]
         self.assertEqual(images, [script, script])  # that ran already, and that was started later
-        self.assertIn("sleep", self.commands())
-        self.assertIsNotNone(running.pid)
+        self.assertEqual(self.rows("SELECT count(*) FROM image WHERE path LIKE '%/sleep'"), [(2,)])
         self.assertEqual(self.rows("SELECT count(*) FROM process WHERE parent_id IS NULL"), [(2,)])
 
     @of_lineage

@@ -66,8 +66,7 @@ class Containers(AttachCase):
 
     def trace_started(self, command, program, app, ns_pid, path):
         tracer = self.attach("--app", app)
-        # It must not be gone before its stacks are known: libraries copied into a root of its own are files that uscope has never seen.
-        process = self.inside(command, program, "linger")
+        process = self.inside(command, program, "stay")
         process.stdin.close()
         self.assertEqual(process.wait(WAIT), 0)
         self.finish(tracer)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""What `uscope diff` says of runs that take longer: a peer that answers late, and a command that computes more. Needs root and a backend;
-usage: slower_runs.py USCOPE FIXTURES"""
+"""What `uscope diff` says of runs that take longer: a peer that answers late, and a command that computes more. Needs root, a backend and a
+C compiler; usage: slower_runs.py USCOPE FIXTURES"""
 import json
 import os
 import socket
@@ -15,19 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from attaching import AttachCase, USCOPE, WAIT  # noqa: E402
 from backend import OPTIONS as BACKEND_OPTIONS  # noqa: E402
 
-# Polls a hundred times without waiting for each time that it waits for an answer: the median tells nothing.
-CLIENT = """
-import select, socket, sys
-peer = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
-poll = select.poll()
-poll.register(peer, select.POLLIN)
-for _ in range(6):
-    for _ in range(100):
-        poll.poll(0)
-    peer.send(b"?")
-    poll.poll()
-    peer.recv(1)
-"""
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "programs", "asks.c")
 COMPUTER = "import sys\nfor _ in range(int(sys.argv[1])): pass\n"
 SECOND = 1_000_000_000
 
@@ -71,7 +59,9 @@ class SlowerRuns(AttachCase):
     def test_a_peer_that_answers_late(self):
         peer = LatePeer()
         self.addCleanup(peer.listener.close)
-        asking = [sys.executable, "-c", CLIENT, peer.port]
+        program = self.path("asks")
+        subprocess.run(["cc", "-O1", "-o", program, SOURCE], check=True)
+        asking = [program, peer.port]
         fast = [self.recorded(f"fast{run}.db", *asking) for run in range(3)]
         peer.delay = 0.5
         slow = [self.recorded(f"slow{run}.db", *asking) for run in range(3)]

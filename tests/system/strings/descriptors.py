@@ -4,13 +4,14 @@
 tells the truth. Needs root and BPF (or the module); usage: descriptors.py USCOPE FIXTURE"""
 import os
 import shutil
+import signal
 import subprocess
 import sys
-import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
 from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS  # noqa: E402
+from process_tree import wait_until_at_rest  # noqa: E402
 from trace_case import TraceCase  # noqa: E402
 
 USCOPE, FIXTURE = (os.path.abspath(path) for path in sys.argv[1:3])
@@ -72,12 +73,15 @@ class Descriptors(TraceCase):
         """The first calls come before /proc has been asked: they need not be said."""
         program = os.path.join(self.folder.name, f"descriptors-{os.getpid()}")
         shutil.copy(FIXTURE, program)
-        tracer = self.record("--app", os.path.basename(program), "--duration", str(int(6 * SLOWNESS)) + "s")
-        tracer.stderr.readline()
-        time.sleep(0.2)
+        tracer = self.record("--app", os.path.basename(program))
+        tracer.stderr.readline()  # it is attached
         with open(self.truth, "w", encoding="utf-8") as out:
             waiting = {**os.environ, "DESCRIPTORS_WAIT": "1"}
-            self.assertEqual(subprocess.run([program, self.work], stdout=out, timeout=WAIT, env=waiting, check=False).returncode, 0)
+            process = subprocess.Popen([program, self.work], stdin=subprocess.PIPE, stdout=out, env=waiting)
+            wait_until_at_rest(tracer.pid, WAIT)
+            process.stdin.close()
+            self.assertEqual(process.wait(WAIT), 0)
+        tracer.send_signal(signal.SIGINT)
         tracer.communicate(timeout=WAIT)
         named, _ = self.check(musts=False)
         self.assertGreater(named, 10)
