@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Each C++ header compiles alone. usage: headers.py SOURCE_DIR COMPILER [FLAG ...]
+"""Each C++ header compiles alone. usage: headers.py SOURCE_DIR WORK_DIR COMPILER [FLAG ...]
 
 A header whose own .cpp includes it first is compiled alone by the build: here this order is checked. Headers without a
-.cpp are compiled one by one. include/uscope is C, and is compiled by tests/kernel-headers.
+.cpp are compiled one by one, each by a file of its own in WORK_DIR: a compiler cache knows it again. include/uscope is C,
+and is compiled by tests/kernel-headers.
 """
 import concurrent.futures
 import os
@@ -32,7 +33,8 @@ def first_include(path):
 
 
 def main():
-    source, compiler = sys.argv[1], sys.argv[2:]
+    source, work, compiler = sys.argv[1], sys.argv[2], sys.argv[3:]
+    os.makedirs(work, exist_ok=True)
     faults, alone = [], []
     for header in headers_of(source):
         own = os.path.join(source, header[:-2] + ".cpp")
@@ -45,8 +47,10 @@ def main():
             alone.append(header)
 
     def compile_alone(header):
-        done = subprocess.run([*compiler, "-std=c++20", "-fsyntax-only", "-x", "c++", "-"], input=f'#include "{header}"\n',
-                              capture_output=True, text=True, check=False)
+        name = os.path.join(work, header.replace("/", ".") + ".cpp")
+        with open(name, "w", encoding="utf-8") as file:
+            file.write(f'#include "{header}"\n')
+        done = subprocess.run([*compiler, "-std=c++20", "-fsyntax-only", name], capture_output=True, text=True, check=False)
         return header, done.returncode, done.stderr
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

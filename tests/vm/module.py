@@ -5,6 +5,8 @@ Debian suite made by debootstrap, since the headers' tools need that suite's lib
 installed, it is done here. Needs root for the folder (chroot)."""
 
 import argparse
+import fcntl
+import hashlib
 import os
 import re
 import shutil
@@ -103,20 +105,39 @@ def build_in_root(series: str, version: str, source: Path, folder: str) -> Path:
     return made(root / "uscope", folder)
 
 
-def build(series: str, source: Path, output: Path, kdir: str = "", folder: str = "kmod") -> None:
-    if not kdir:
-        version = version_of(series)
-        installed = Path(f"/usr/src/linux-headers-{version}")
-        kdir = str(installed) if installed.exists() else ""
-    if not kdir:
-        shutil.copy2(build_in_root(series, version, source, folder), output)
-        return
+def digest(source: Path, folder: str) -> str:
+    """Of all that the module is made of."""
+    whole = hashlib.sha256(folder.encode())
+    parts = [path for part in dict.fromkeys(("kmod", "include", folder)) for path in (source / part).rglob("*") if path.is_file()]
+    for path in sorted([source / "CMakeLists.txt", *parts]):
+        whole.update(f"\0{path.relative_to(source)}\0".encode() + path.read_bytes())
+    return whole.hexdigest()[:16]
+
+
+def build_here(kdir: str, source: Path, output: Path, folder: str) -> None:
     with tempfile.TemporaryDirectory() as work:
         tree = Path(work) / "uscope"
         put_source(source, tree, folder)
         for command in make_commands(str(tree), kdir, folder):
             run_quiet(command)
         shutil.copy2(made(tree, folder), output)
+
+
+def build(series: str, source: Path, output: Path, folder: str = "kmod") -> None:
+    """Made once of the same sources for the same kernel: several tests need it."""
+    version = version_of(series)
+    headers = Path(f"/usr/src/linux-headers-{version}")
+    kept = cache_folder() / f"module-{version}-{digest(source, folder)}.ko"
+    with open(kept.with_suffix(".lock"), "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # two tests may need it at once
+        if not kept.exists():
+            new = kept.with_suffix(".new")
+            if headers.exists():
+                build_here(str(headers), source, new, folder)
+            else:
+                shutil.copy2(build_in_root(series, version, source, folder), new)
+            new.rename(kept)
+    shutil.copy2(kept, output)
 
 
 def main() -> int:
@@ -128,7 +149,10 @@ def main() -> int:
     parser.add_argument("-o", "--output", type=Path, default=Path("uscope.ko"))
     options = parser.parse_args()
     try:
-        build(options.kernel, options.source, options.output, options.kdir, options.folder)
+        if options.kdir:
+            build_here(options.kdir, options.source, options.output, options.folder)
+        else:
+            build(options.kernel, options.source, options.output, options.folder)
     except (VmError, OSError) as error:
         print(f"uscope-vm: the module for kernel {options.kernel}: {error}", file=sys.stderr)
         return 1
