@@ -27,7 +27,7 @@ std::vector<CallEnds> ends_in_all_ways();
 std::map<long, long> calls_in_all_ways();
 
 // How long the program's one nanosleep takes at least: it has then been written as a call under way.
-constexpr std::int64_t kLongSleepNs = 2'300'000'000;
+constexpr std::int64_t kLongSleepNs = 3'800'000'000;
 
 // Makes them; returns 0. `again`: as the program that it executes.
 int call_in_all_ways(bool again);
