@@ -115,9 +115,17 @@ static __always_inline bool enters_briefly(struct task_struct *task, struct pt_r
 	return true;
 }
 
-static __always_inline bool count_step(struct usc_query_counts *counts, __u32 number, __u32 step)
+/* A number below a power of two. For 6.1's verifier, the bound is set where the number is used, and in all 64 bits. */
+static __always_inline __u64 below(__u64 number, __u64 bound)
 {
-	__u32 *count = &counts->steps[(number - 1) & (USC_QUERY_COUNTS - 1)].events[step & (USC_QUERY_STEPS - 1)];
+	asm volatile("" : "+r"(number));
+	return number & (bound - 1);
+}
+
+static __always_inline bool count_step(struct usc_query_counts *counts, __u64 number, __u64 step)
+{
+	struct usc_query_steps *steps = &counts->steps[below(number - 1, USC_QUERY_COUNTS)];
+	__u32 *count = &steps->events[below(step, USC_QUERY_STEPS)];
 
 	if (*count == ~0u)
 		return false;
@@ -142,14 +150,14 @@ static __noinline int count_elsewhere(__u64 key, __u32 image, __u32 step)
 		most = USC_QUERY_COUNTS;
 	for (i = 0; i < COUNT_TRIES; i++) {
 		asm volatile("" : "+r"(i)); /* no four copies of this */
-		at = (at + i * COUNT_STRIDE) & (USC_QUERY_COUNT_PLACES - 1);
-		place = &counts->place[at];
+		at += i * COUNT_STRIDE;
+		place = &counts->place[below(at, USC_QUERY_COUNT_PLACES)];
 		if (!place->number) {
 			if (counts->used >= most)
 				return 0;
 			place->key = key;
 			place->image = image;
-			counts->place_of[counts->used & (USC_QUERY_COUNTS - 1)] = at;
+			counts->place_of[below(counts->used, USC_QUERY_COUNTS)] = at & (USC_QUERY_COUNT_PLACES - 1);
 			place->number = ++counts->used;
 		}
 		if (place->key == key && place->image == image)
@@ -181,7 +189,7 @@ static __always_inline bool count_by_fields(const struct brief_call *call, __s64
 	if (!counts)
 		return false;
 	key = usc_query_count_key(call->nr, group, error, call->serial) & count_mask;
-	place = &counts->place[usc_query_count_place(key, image) & (USC_QUERY_COUNT_PLACES - 1)];
+	place = &counts->place[below(usc_query_count_place(key, image), USC_QUERY_COUNT_PLACES)];
 	if (place->number && place->key == key && place->image == image)
 		return count_step(counts, place->number, step);
 	return count_elsewhere(key, image, step);
