@@ -26,7 +26,7 @@ static __always_inline int send_record(struct usc_record *head, __u16 type, __u3
 	if (!cpu || !ring)
 		return -1;
 	fill_head(head, cpu, cpu_number, type, bytes, task, now);
-	/* The collector looks at the rings by itself at least every 75 ms; only what is urgent wakes it. */
+	/* The collector looks at the rings by itself at least every 40 ms; only what is urgent wakes it. */
 	return bpf_ringbuf_output(ring, head, bytes, urgent ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
 }
 

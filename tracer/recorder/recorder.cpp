@@ -45,9 +45,6 @@ constexpr int kLongestWaitMs = 10;
 // fast as it can fills some 200 MiB a second.
 constexpr int kLongestIdleWaitMs = 40;
 constexpr std::uint32_t kRoomForIdleWait = 8u << 20;
-// While the kernel side answers a question, which leaves few records.
-constexpr int kLongestQuestionWaitMs = 75;
-constexpr std::uint32_t kRoomForQuestionWait = 15u << 20;
 constexpr int kPendingWaitMs = 1;
 constexpr int kExecWaitMs = 100;  // how long the rings are left alone for the command's exec
 // What a signal that ends the recording ended as well may have ended so long before the signal is seen here.
@@ -358,10 +355,9 @@ int Recording::next_wait(std::uint64_t now, std::size_t seen) {
   const std::uint32_t ring_bytes = bounded_ring_bytes(options_.sizes.ring_bytes, config_.cpus);
   // A question leaves few records, and nobody waits for one of them.
   const bool is_busy = seen > 0 && config_.query.length == 0;
-  const bool waits_longer = config_.query.length != 0 && ring_bytes >= kRoomForQuestionWait;
   idle_wait_ms_ = is_busy || executing_ || ring_bytes < kRoomForIdleWait
                       ? kLongestWaitMs
-                      : std::min(idle_wait_ms_ * 2, waits_longer ? kLongestQuestionWaitMs : kLongestIdleWaitMs);
+                      : std::min(idle_wait_ms_ * 2, kLongestIdleWaitMs);
   if (collector_->is_behind()) return 0;
   if (collector_->has_pending()) return kPendingWaitMs;
   const double until_eighth_ns = rate > 0 ? ring_bytes / 8.0 / rate : 1e9;

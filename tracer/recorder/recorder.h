@@ -88,7 +88,7 @@ struct RecordHooks {
   std::function<void(const TraceFigures&, double)>
       status;                             // about four times a second, with the seconds since the start
   StallCheck* stall = nullptr;            // with RecordOptions.stall_ns
-  std::function<void()> each_round;       // after each round of the collector, 75 ms apart or less
+  std::function<void()> each_round;       // after each round of the collector, 40 ms apart or less
   std::span<pollfd> watched;              // what comes here ends a wait, too; each_round finds the last wait's revents
   std::function<std::uint64_t()> due_ns;  // asked as often; when (CLOCK_MONOTONIC) a round is wanted at the latest
   std::function<bool()> wants_sums;     // asked as often; true: what a question (usc_config) has summed is told to the
