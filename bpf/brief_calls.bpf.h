@@ -11,6 +11,7 @@
 
 #include "storage.h"
 #include "uscope/core/tasks/tasks.h"
+#include "uscope/query_counts.h"
 
 /* Neighbours do not share a cache line: the processors that they run on would take it from each other. */
 static __always_inline __u32 brief_call_number(__u32 pid)
@@ -31,13 +32,6 @@ static __always_inline struct brief_call *brief_call_of(struct task_struct *task
 	struct brief_call *call = tells_briefly() ? bpf_map_lookup_elem(&brief_calls, &number) : 0;
 
 	return call && call->thread == pid ? call : 0;
-}
-
-/* What the entry is needed for: it holds what the call goes on as, what it may do to mappings, or whose thread this is. */
-static __always_inline bool needs_entry(__u32 nr)
-{
-	return nr == NR_restart_syscall || nr == NR_io_uring_setup || nr == NR_execve || nr == NR_execveat ||
-	       may_change_mappings(nr);
 }
 
 /* The entry takes over from the slot: its next call is a later one than those told of by the slot (entry_time()). */
@@ -75,6 +69,25 @@ static __noinline int give_to_entry(struct task_struct *task, struct brief_call 
 	return 0;
 }
 
+static __always_inline bool is_brief_number(__u32 nr)
+{
+	__u32 bit = nr % USC_SYSCALL_BITS;
+
+	return nr < USC_SYSCALL_BITS && brief_numbers[bit / 64 % 8] >> bit % 64 & 1;
+}
+
+/* A call that is none of brief_numbers is left out, unless the entry has to see it: then 0. */
+static __noinline int is_left_out(struct task_struct *task, struct brief_call *call, __u32 nr)
+{
+	if (nr >= USC_SYSCALL_BITS || needs_entry(nr) || abi_of(task, nr) != USC_ABI_X86_64) {
+		leave_to_entry(task, call);
+		return 0;
+	}
+	call->nr = nr;
+	call->state = BRIEF_LEFT_OUT;
+	return 1;
+}
+
 /* true: no entry is needed for what the call does until it returns. `task`: the current one. */
 static __always_inline bool enters_briefly(struct task_struct *task, struct pt_regs *regs, __u32 nr)
 {
@@ -83,15 +96,9 @@ static __always_inline bool enters_briefly(struct task_struct *task, struct pt_r
 
 	if (!call || call->state == BRIEF_NOT)
 		return false;
-	if (nr >= USC_SYSCALL_BITS || needs_entry(nr) || abi_of(task, nr) != USC_ABI_X86_64) {
-		leave_to_entry(task, call);
-		return false;
-	}
+	if (!is_brief_number(nr) || task->thread_info.status & TS_COMPAT)
+		return is_left_out(task, call, nr);
 	call->nr = nr;
-	if (!wanted(USC_ABI_X86_64, nr)) {
-		call->state = BRIEF_LEFT_OUT;
-		return true;
-	}
 	if (counts_calls()) {
 		if (is_asked_for(USC_QUERY_OF_ARGS))
 			read_args(regs, USC_ABI_X86_64, args);
@@ -102,96 +109,90 @@ static __always_inline bool enters_briefly(struct task_struct *task, struct pt_r
 		call->state = BRIEF_COUNTED;
 		return true;
 	}
-	call->entry_ns = is_asked_for(ASKED_TIME) ? now_ns() : call->entry_ns + 1;
+	call->entry_ns = times_asked ? now_ns() : call->entry_ns + 1;
 	barrier();
 	call->state = BRIEF_OPEN;
 	return true;
 }
 
-static __always_inline void give_field(struct usc_query_key *key, __u32 field, __s64 value)
+/* A number below a power of two. For 6.1's verifier, the bound is set where the number is used, and in all 64 bits. */
+static __always_inline __u64 below(__u64 number, __u64 bound)
 {
-	__u32 word = word_of_field[field];
-
-	if (word)
-		key->word[(word - 1) & (USC_QUERY_KEYS - 1)] = value;
+	asm volatile("" : "+r"(number));
+	return number & (bound - 1);
 }
 
-/* The row of the key, if it stands where add_to_steps() or add_to_row() would look for it; *number: of its place. */
-static __always_inline struct usc_query_row *find_row(const struct usc_query_key *key, __u32 turn, __u32 *number)
+static __always_inline bool count_step(struct usc_query_counts *counts, __u64 number, __u64 step)
 {
-	__u32 mask = config.query.rows - 1, hash = usc_query_hash_words(key, config.query.keys), i;
-	struct usc_query_row *row;
+	struct usc_query_steps *steps = &counts->steps[below(number - 1, USC_QUERY_COUNTS)];
+	__u32 *count = &steps->events[below(step, USC_QUERY_STEPS)];
 
-	if (query_steps_word() && mask >= USC_QUERY_STEP_ROWS)
-		mask = USC_QUERY_STEP_ROWS - 1;
-	for (i = 0; i < (query_steps_word() ? STEP_TRIES : 1); i++) {
-		asm volatile("" : "+r"(i));
-		*number = (hash + i) & mask;
-		row = query_row_at((current_cpu() * 2 + turn) * USC_QUERY_ROWS + *number);
-		if (!row || !row->events)
-			return 0;
-		if (usc_query_same_words(&row->key, key, config.query.keys))
-			return row;
+	if (*count == ~0u)
+		return false;
+	++*count;
+	return true;
+}
+
+#define COUNT_TRIES 4	   /* places for one key */
+#define COUNT_STRIDE 0x2d1 /* from one to the next */
+
+/* Counts where the first place of the key has another one, or none. A function of its own: it is seldom called. Static: 6.1
+ * looks at others even if nobody calls them, and their map may not be there. 0: there is no room. */
+static __noinline int count_elsewhere(__u64 key, __u32 image, __u32 step)
+{
+	__u32 at = usc_query_count_place(key, image), most = config.query.rows, i;
+	struct usc_query_counts *counts = query_counts_here();
+	struct usc_query_place *place;
+
+	if (!counts)
+		return 0;
+	if (most > USC_QUERY_COUNTS)
+		most = USC_QUERY_COUNTS;
+	for (i = 0; i < COUNT_TRIES; i++) {
+		asm volatile("" : "+r"(i)); /* no four copies of this */
+		at += i * COUNT_STRIDE;
+		place = &counts->place[below(at, USC_QUERY_COUNT_PLACES)];
+		if (!place->number) {
+			if (counts->used >= most)
+				return 0;
+			place->key = key;
+			place->image = image;
+			counts->place_of[below(counts->used, USC_QUERY_COUNTS)] = at & (USC_QUERY_COUNT_PLACES - 1);
+			place->number = ++counts->used;
+		}
+		if (place->key == key && place->image == image)
+			return count_step(counts, place->number, step);
 	}
 	return 0;
 }
 
-/* Counts an event where there is a row for it. `step`: as usc_query_group() gives it. */
-static __always_inline bool add_to_found(struct cpu_state *cpu, const struct usc_query_key *key, __u32 step)
-{
-	__u32 turn = query_turn_now(), number;
-	struct usc_query_row *row = find_row(key, turn, &number);
-	struct usc_query_steps *steps;
-	__u32 *count;
-
-	if (!row)
-		return false;
-	if (query_steps_word()) {
-		steps = query_steps_at((current_cpu() * 2 + turn) * USC_QUERY_STEP_ROWS + number);
-		if (!steps)
-			return false;
-		count = &steps->events[step & (USC_QUERY_STEPS - 1)];
-		if (*count == ~0u)
-			return false;
-		++*count;
-	}
-	row->events++;
-	cpu->stats.events++;
-	return true;
-}
-
 /*
- * What ask_brief_call() does, of a question that counts by fields (usc_query_counts_by_fields()), and a call that has
- * returned with a result: by less code, and without memory that nothing else has touched since the processor was here
- * last. false: nothing has been done.
+ * Counts a call that has returned, of a question that counts by fields: by little code, and without memory that nothing else
+ * has touched since the processor was here last. No other program of this processor comes in between that counts here: it
+ * would be one of a call. false: nothing has been done.
  */
-static __always_inline bool count_by_fields(const struct brief_call *call, __s64 result, __u64 now)
+static __always_inline bool count_by_fields(const struct brief_call *call, __s64 result)
 {
-	__u32 word = query_steps_word() - 1, step = 0;
-	struct cpu_state *cpu = cpu_state_of(current_cpu());
-	struct usc_query_key key;
-	bool done;
+	__s64 group = 0, error = result < 0 && result >= -4095 ? -result : 0;
+	__u32 image = counts_images ? call->image : 0, step = 0;
+	struct usc_query_counts *counts;
+	struct usc_query_place *place;
+	__u64 now, key;
 
-	if (!cpu || *(volatile __u32 *)&cpu->asking)
+	if (counts_times) {
+		now = now_ns();
+		group = usc_query_group(now > call->entry_ns ? now - call->entry_ns : 0, &step);
+	} else if (counts_results) {
+		group = usc_query_group(result, &step);
+	}
+	counts = query_counts_here();
+	if (!counts)
 		return false;
-	key.nulls = 0;
-	give_field(&key, USC_QUERY_SOURCE, USC_SOURCE_SYSCALL);
-	give_field(&key, USC_QUERY_KIND, call->nr);
-	give_field(&key, USC_QUERY_ABI, USC_ABI_X86_64);
-	give_field(&key, USC_QUERY_HOW, USC_HOW_RETURNED);
-	give_field(&key, USC_QUERY_TASK, call->serial);
-	give_field(&key, USC_QUERY_IMAGE, call->image);
-	give_field(&key, USC_QUERY_TIME, call->entry_ns);
-	give_field(&key, USC_QUERY_TOOK, now > call->entry_ns ? now - call->entry_ns : 0);
-	give_field(&key, USC_QUERY_RESULT, result);
-	give_field(&key, USC_QUERY_ERROR, result < 0 && result >= -4095 ? -result : 0);
-	if (query_steps_word())
-		key.word[word & (USC_QUERY_KEYS - 1)] = usc_query_group(key.word[word & (USC_QUERY_KEYS - 1)], &step);
-	*(volatile __u32 *)&cpu->asking = 1;
-	barrier();
-	done = add_to_found(cpu, &key, step);
-	end_asking(cpu);
-	return done;
+	key = usc_query_count_key(call->nr, group, error, call->serial) & count_mask;
+	place = &counts->place[below(usc_query_count_place(key, image), USC_QUERY_COUNT_PLACES)];
+	if (place->number && place->key == key && place->image == image)
+		return count_step(counts, place->number, step);
+	return count_elsewhere(key, image, step);
 }
 
 /* As ask_event(), of a call that returns. */
@@ -203,9 +204,6 @@ USC_SUBPROGRAM int ask_brief_call(struct brief_call *call, __s64 result, __u32 h
 
 	if (!call)
 		return 1;
-	if (counts_by_fields && how == USC_HOW_RETURNED && !returns_no_result(USC_ABI_X86_64, call->nr) &&
-	    count_by_fields(call, result, now))
-		return 0;
 	scratch = begin_asking();
 	if (!scratch)
 		return 1;
@@ -222,6 +220,19 @@ USC_SUBPROGRAM int ask_brief_call(struct brief_call *call, __s64 result, __u32 h
 	return ask_of_event(scratch, &event, 0, call->process);
 }
 
+/* true: it is an event no more. */
+static __always_inline bool is_told(struct task_struct *task, struct brief_call *call, __s64 result)
+{
+	__u32 how;
+
+	if (is_told_open(call))
+		return false;
+	how = how_it_returns(task, result);
+	if (counts_by_fields && how == USC_HOW_RETURNED && call->nr != NR_rt_sigreturn && count_by_fields(call, result))
+		return true;
+	return !ask_brief_call(call, result, how);
+}
+
 /* true: the entry is not needed for the call that returns. */
 static __always_inline bool leaves_briefly(struct task_struct *task, long result)
 {
@@ -234,8 +245,7 @@ static __always_inline bool leaves_briefly(struct task_struct *task, long result
 	/* What is to go on is kept in the entry, unless it is left out. */
 	if (state == BRIEF_LEFT_OUT || (state == BRIEF_COUNTED && result != RESULT_ERESTART_RESTARTBLOCK))
 		return true;
-	if (state == BRIEF_OPEN && result != RESULT_ERESTART_RESTARTBLOCK && !is_told_open(call) &&
-	    !ask_brief_call(call, result, how_it_returns(task, result)))
+	if (state == BRIEF_OPEN && result != RESULT_ERESTART_RESTARTBLOCK && is_told(task, call, result))
 		return true;
 	give_to_entry(task, call, state == BRIEF_OPEN ? TASK_IN_CALL : TASK_ASKED);
 	return false;

@@ -15,6 +15,7 @@
 #include "kernel_types.h"
 #include "shared.h"
 #include "uscope/core/state.h"
+#include "uscope/query_counts.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -61,6 +62,8 @@ MAPPED_ARRAY_MAP(call_counts, __u64);
 MAPPED_ARRAY_MAP(brief_calls, struct brief_call);
 /* Beside the rows of a question that keeps steps of a number together; one where none does. */
 MAPPED_ARRAY_MAP(query_steps, struct usc_query_steps);
+/* By CPU and turn; there is none unless counts_by_fields. */
+MAPPED_ARRAY_MAP(query_counts, struct usc_query_counts);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -102,11 +105,17 @@ const volatile struct usc_config config;
 struct usc_program program;
 struct usc_query query;		   /* config.query, likewise */
 const volatile bool calls_counted; /* usc_query_counts_calls(&config.query) */
-const volatile bool calls_brief;   /* their entries are passed by: brief_calls.bpf.h */
-/* usc_query_counts_by_fields(&config.query, word_of_field) */
-const volatile bool counts_by_fields;
-const volatile __u8 word_of_field[USC_QUERY_FIELD_COUNT];
-const volatile __u32 steps_word; /* usc_query_steps_word(&config.query) */
+const volatile __u32 steps_word;   /* usc_query_steps_word(&config.query) */
+
+/* Of calls whose entries are passed by (brief_calls.bpf.h): what each of them is asked stands in two lines of memory. */
+const volatile __u64 brief_numbers[USC_SYSCALL_BITS / 64]; /* those that the configuration wants */
+const volatile __u64 count_mask;			   /* usc_query_count_mask() */
+const volatile bool calls_brief;
+const volatile bool times_asked;      /* is_asked_for(ASKED_TIME) */
+const volatile bool counts_by_fields; /* usc_query_counts_by_fields(&config.query, …) */
+const volatile bool counts_images;    /* the key has the image; so the next two */
+const volatile bool counts_times;     /* a step of how long the call took */
+const volatile bool counts_results;   /* a step of its result */
 
 /* Which of a processor's two tables of rows the programs fill; the tracer reads the other one. */
 __u32 query_turn;

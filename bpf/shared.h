@@ -4,7 +4,8 @@
 #define USCOPE_BPF_SHARED_H
 
 #include "uscope/core/cpu_state.h"
-#include "uscope/query_rows.h"
+#include "uscope/core/numbers.h"
+#include "uscope/query_counts.h"
 
 /* Asks for the key of the file that the asking process has mapped at an address. `error`: -EBUSY where another thread of
  * that process held the lock of its mappings. */
@@ -71,5 +72,12 @@ struct brief_call {
 };
 
 USC_ASSERT_SIZE(brief_call, USC_QUERY_BRIEF_BYTES);
+
+/* Has a call of this number to go by its thread's entry? That holds what it goes on as, or whose thread this is. Calls that
+ * change mappings need not: where no stack is asked for, nobody looks at what is known of them. */
+USC_INLINE bool needs_entry(__u32 nr)
+{
+	return nr == NR_restart_syscall || nr == NR_io_uring_setup || nr == NR_execve || nr == NR_execveat;
+}
 
 #endif

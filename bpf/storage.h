@@ -165,6 +165,14 @@ static __always_inline struct usc_query_steps *query_steps_at(__u32 number)
 	return bpf_map_lookup_elem(&query_steps, &number);
 }
 
+/* The counts that this processor fills. */
+static __always_inline struct usc_query_counts *query_counts_here(void)
+{
+	__u32 number = current_cpu() * 2 + query_turn_now();
+
+	return bpf_map_lookup_elem(&query_counts, &number);
+}
+
 static __always_inline __u32 first_stack_now(void)
 {
 	return *(volatile __u32 *)&first_stack;

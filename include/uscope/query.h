@@ -317,9 +317,15 @@ USC_INLINE int usc_query_is_of_brief_calls(const struct usc_query *query)
 	       (usc_query_is_of_brief_hits(query) && !usc_query_is_of_beginnings(query));
 }
 
+/* Fields of a call that may be words of a key by which it is counted: numbers of 32 bits and less. */
+#define USC_QUERY_OF_COUNTS                                                                                            \
+	(USC_QUERY_OF_NUMBERS | 1u << USC_QUERY_HOW | 1u << USC_QUERY_TASK | 1u << USC_QUERY_IMAGE |                   \
+	 1u << USC_QUERY_ERROR)
+#define USC_QUERY_OF_COUNTED_STEPS (1u << USC_QUERY_TOOK | 1u << USC_QUERY_RESULT)
+
 /*
- * Are events only counted, by a key each word of which is a field as it is, or the one step of a field? Then `word_of` says
- * of each field which word it gives, and 1 more; 0: none.
+ * Are calls only counted, when they end, by a key each word of which is one of these fields as it is, or the one step of a
+ * time or result? Then `word_of` says of each field which word it gives, and 1 more; 0: none.
  */
 USC_INLINE int usc_query_counts_by_fields(const struct usc_query *query, __u8 *word_of)
 {
@@ -327,15 +333,18 @@ USC_INLINE int usc_query_counts_by_fields(const struct usc_query *query, __u8 *w
 
 	for (at = 0; at < USC_QUERY_FIELD_COUNT; at++)
 		word_of[at] = 0;
-	if (!query->length || query->measures || query->length != query->keys)
+	if (!usc_query_is_of_brief_calls(query) || usc_query_counts_calls(query) || query->measures ||
+	    query->length != query->keys)
 		return 0;
 	for (at = 0; at < query->length && at < USC_QUERY_KEYS; at++) {
 		const struct usc_query_insn *insn = &query->insn[at];
 		__u32 field = (__u32)insn->a - USC_QUERY_OF_FIELD, word = (__u32)insn->value;
+		int in_steps = insn->op == USC_QUERY_KEY_STEP;
 
-		steps += insn->op == USC_QUERY_KEY_STEP;
-		if ((insn->op != USC_QUERY_KEY && insn->op != USC_QUERY_KEY_STEP) || steps > 1 ||
-		    field >= USC_QUERY_FIELD_COUNT || word_of[field] || words >> word & 1)
+		steps += in_steps;
+		if ((insn->op != USC_QUERY_KEY && !in_steps) || steps > 1 || field >= USC_QUERY_FIELD_COUNT ||
+		    !((in_steps ? USC_QUERY_OF_COUNTED_STEPS : USC_QUERY_OF_COUNTS) >> field & 1) || word_of[field] ||
+		    words >> word & 1)
 			return 0;
 		words |= 1u << word;
 		word_of[field] = (__u8)(word + 1);

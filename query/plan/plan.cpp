@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <array>
 #include <utility>
 
 #include "query/plan/asked_sources.h"
@@ -14,7 +15,7 @@
 #include "query/sql/lexer.h"
 #include "query/sql/parser.h"
 #include "uscope/control.h"
-#include "uscope/query_rows.h"
+#include "uscope/query_counts.h"
 
 namespace uscope::query {
 namespace {
@@ -119,7 +120,10 @@ std::uint64_t memory_of_sums(const usc_query& question) {
       usc_query_counts_calls(&question) != 0 ? sizeof(__u64) * USC_ABI_COUNT * USC_SYSCALL_BITS : 0;
   const std::uint64_t threads =
       usc_query_is_of_brief_calls(&question) != 0 ? USC_QUERY_BRIEF_THREADS * USC_QUERY_BRIEF_BYTES : 0;
-  return 2 * (USC_QUERY_ROWS * sizeof(usc_query_row) + steps + calls) + threads;
+  std::array<__u8, USC_QUERY_FIELD_COUNT> word_of{};
+  const std::uint64_t counts =
+      usc_query_counts_by_fields(&question, word_of.data()) != 0 ? sizeof(usc_query_counts) : 0;
+  return 2 * (USC_QUERY_ROWS * sizeof(usc_query_row) + steps + calls + counts) + threads;
 }
 
 }  // namespace uscope::query

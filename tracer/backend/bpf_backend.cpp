@@ -518,6 +518,7 @@ Result<std::vector<usc_stats>> BpfBackend::stats() {
     all.push_back(state.stats);
   }
   if (!all.empty()) {
+    all[0].events += sums_.counted();
     all[0].loss[USC_LOSS_RECURSION] += missed_probes();
     all[0].loss[USC_LOSS_PROBE_MISSED] += probes_.missed();
   }

@@ -22,6 +22,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,6 +36,7 @@
 #include "trace/sink.h"
 #include "tracer/collect/observer.h"
 #include "tracer/recorder/recorder.h"
+#include "uscope/query_counts.h"
 #include "uscope/query_rows.h"
 #include "uscope/query_run.h"
 
@@ -99,24 +101,22 @@ bool uses_module() {
   return backend && std::string_view(backend) == "kmod";
 }
 
-// What threads are in whose entries the programs of this process pass by: the contents of their map (bpf/shared.h),
-// which is mapped. One look-up for each entry would take longer in a guest than a call lasts.
-std::vector<brief_call> brief_calls() {
-  std::vector<brief_call> calls;
+// The contents of a map of the programs of this process, which is mapped: one look-up for each entry would take longer
+// in a guest than a call lasts. `read` is told of its values.
+template <typename Value>
+void read_map(std::string_view name, const std::function<void(std::span<const Value>)>& read) {
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
     const int fd = std::stoi(entry.path().filename());
     bpf_map_info info{};
     __u32 bytes = sizeof(info);
-    if (bpf_obj_get_info_by_fd(fd, &info, &bytes) != 0 || std::string_view(info.name) != "brief_calls") continue;
-    const std::size_t size = info.max_entries * sizeof(brief_call);
+    if (bpf_obj_get_info_by_fd(fd, &info, &bytes) != 0 || info.name != name) continue;
+    const std::size_t size = info.max_entries * sizeof(Value);
     void* const mapped = mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0);
     EXPECT_NE(mapped, MAP_FAILED) << std::strerror(errno);
     if (mapped == MAP_FAILED) continue;
-    const auto* const first = static_cast<const brief_call*>(mapped);
-    calls.assign(first, first + info.max_entries);
+    read({static_cast<const Value*>(mapped), info.max_entries});
     munmap(mapped, size);
   }
-  return calls;
 }
 
 using Key = std::array<std::int64_t, USC_QUERY_KEYS + 1>;  // the last one: which words are NULL
@@ -397,7 +397,13 @@ TEST_F(KernelSums, CallsAreCountedByTheirResults) {
                    give(USC_QUERY_KEY, of(USC_QUERY_ERROR), 2)});
   const usc_query without_steps =
       question_of(2, 0, {give(USC_QUERY_KEY, of(USC_QUERY_RESULT), 1), give(USC_QUERY_KEY, of(USC_QUERY_KIND), 0)});
-  for (usc_query asked : {query, without_steps})
+  const usc_query by_all =
+      question_of(8, 0,
+                  {give(USC_QUERY_KEY, of(USC_QUERY_SOURCE), 7), give(USC_QUERY_KEY, of(USC_QUERY_KIND), 6),
+                   give(USC_QUERY_KEY, of(USC_QUERY_ABI), 5), give(USC_QUERY_KEY, of(USC_QUERY_HOW), 4),
+                   give(USC_QUERY_KEY, of(USC_QUERY_TASK), 3), give(USC_QUERY_KEY, of(USC_QUERY_IMAGE), 2),
+                   give(USC_QUERY_KEY, of(USC_QUERY_ERROR), 1), give(USC_QUERY_KEY_STEP, of(USC_QUERY_RESULT), 0)});
+  for (usc_query asked : {query, without_steps, by_all})
     for (const __u16 rows : {USC_QUERY_ROWS, USC_QUERY_ROWS_LEAST}) {
       if (kernel_only() && (rows != USC_QUERY_ROWS_LEAST || asked.keys != 3)) continue;
       asked.rows = rows;
@@ -424,13 +430,35 @@ TEST_F(KernelSums, CallsAreToldOfWithoutTheirThreadsEntries) {
     std::set<std::pair<int, int>> seen;
     Summing summing(query);
     record_calls(query, true, summing, {.each_round = [&seen] {
-                   for (const brief_call& call : brief_calls())
-                     if (call.thread != 0) seen.emplace(call.nr, call.state);
+                   read_map<brief_call>("brief_calls", [&seen](std::span<const brief_call> calls) {
+                     for (const brief_call& call : calls)
+                       if (call.thread != 0) seen.emplace(call.nr, call.state);
+                   });
                  }});
     if (state == BRIEF_NOT)
       EXPECT_TRUE(seen.empty());
     else
       EXPECT_TRUE(seen.contains({SYS_clock_nanosleep, state}));
+  }
+}
+
+// Calls that are only counted, by fields, are counted without rows.
+TEST_F(KernelSums, CallsAreCountedByFieldsInTheirPlaces) {
+  if (uses_module()) return;
+  for (const bool by_fields : {true, false}) {
+    SCOPED_TRACE(by_fields);
+    const usc_query query = by_fields ? by_end_and_steps() : by_end();
+    std::uint32_t used = 0;
+    Summing summing(query);
+    record_calls(query, true, summing, {.often = false, .each_round = [&used] {
+                                          read_map<usc_query_counts>("query_counts",
+                                                                     [&used](std::span<const usc_query_counts> tables) {
+                                                                       for (const usc_query_counts& counts : tables)
+                                                                         used = std::max(used, counts.used);
+                                                                     });
+                                        }});
+    EXPECT_EQ(used > 0, by_fields);
+    EXPECT_GE(summing.rows, std::max(used, 1U));
   }
 }
 

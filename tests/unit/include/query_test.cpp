@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "uscope/control.h"
+#include "uscope/query_counts.h"
 #include "uscope/query_rows.h"
 #include "uscope/query_run.h"
 
@@ -260,15 +262,64 @@ TEST(Query, EventsAreCountedByFieldsWhereTheKeyHasNothingElse) {
                               : field == USC_QUERY_TOOK  ? 2
                                                          : 0)
         << field;
-  EXPECT_FALSE(counts({key(USC_QUERY_KIND, 0)}, 2)) << "a word is given nothing";
+  EXPECT_FALSE(counts({key(USC_QUERY_ERROR, 0)}, 2)) << "a word is given nothing";
   EXPECT_FALSE(counts({key(USC_QUERY_KIND, 0), key(USC_QUERY_HOW, 0)}, 2)) << "a word is given twice";
-  EXPECT_FALSE(counts({key(USC_QUERY_KIND, 0), key(USC_QUERY_KIND, 1)}, 2)) << "a field is given twice";
+  EXPECT_FALSE(counts({key(USC_QUERY_ERROR, 0), key(USC_QUERY_ERROR, 1)}, 2)) << "a field is given twice";
   EXPECT_FALSE(counts({key(USC_QUERY_TOOK, 0, USC_QUERY_KEY_STEP), key(USC_QUERY_RESULT, 1, USC_QUERY_KEY_STEP)}, 2));
+  for (int field = 0; field < USC_QUERY_FIELD_COUNT; field++) {
+    const auto of = static_cast<usc_query_field>(field);
+    const bool is_small = field < USC_QUERY_STACK || field == USC_QUERY_ERROR;
+    EXPECT_EQ(counts({key(of, 0), key(field == USC_QUERY_HOW ? USC_QUERY_ERROR : USC_QUERY_HOW, 1)}, 2), is_small)
+        << field;
+    EXPECT_EQ(counts({key(of, 0, USC_QUERY_KEY_STEP)}, 1), field == USC_QUERY_TOOK || field == USC_QUERY_RESULT)
+        << field;
+  }
   EXPECT_FALSE(counts({insn(USC_QUERY_KEY, 0, 3, 0, 0)}, 1)) << "a register";
   EXPECT_FALSE(counts({insn(USC_QUERY_UNLESS, 0, USC_QUERY_OF_FIELD + USC_QUERY_ERROR, 0, 0)}, 1)) << "a condition";
-  EXPECT_FALSE(counts({key(USC_QUERY_KIND, 0)}, 1, 1)) << "something is summed";
+  EXPECT_FALSE(counts({key(USC_QUERY_ERROR, 0)}, 1, 1)) << "something is summed";
+  EXPECT_FALSE(counts({key(USC_QUERY_KIND, 0)}, 1)) << "it is asked when calls begin";
   const usc_query none{};
   EXPECT_FALSE(usc_query_counts_by_fields(&none, word_of));
+}
+
+// The key of a place is that of the row which the same event would have.
+TEST(Query, APlaceOfCountsStandsForARow) {
+  const auto key = [](usc_query_field field, int word, unsigned op = USC_QUERY_KEY) {
+    return insn(op, 0, static_cast<unsigned>(USC_QUERY_OF_FIELD + field), 0, word);
+  };
+  const usc_query whole = query_of({key(USC_QUERY_SOURCE, 7), key(USC_QUERY_KIND, 6), key(USC_QUERY_ABI, 5),
+                                    key(USC_QUERY_HOW, 4), key(USC_QUERY_TASK, 3), key(USC_QUERY_IMAGE, 2),
+                                    key(USC_QUERY_ERROR, 1), key(USC_QUERY_RESULT, 0, USC_QUERY_KEY_STEP)},
+                                   8, 0);
+  const usc_query some = query_of({key(USC_QUERY_ERROR, 0), key(USC_QUERY_RESULT, 1, USC_QUERY_KEY_STEP)}, 2, 0);
+  for (const usc_query& query : {whole, some})
+    for (const __s64 result : {INT64_MIN, -5000L, -4095L, -38L, -1L, 0L, 63L, 64L, 100'000L, INT64_MAX}) {
+      __u8 word_of[USC_QUERY_FIELD_COUNT];
+      ASSERT_TRUE(usc_query_counts_by_fields(&query, word_of));
+      usc_event event{};
+      event.head.task = 0xfedcba98;
+      event.image = 0x89abcdef;
+      event.kind = USC_SYSCALL_BITS - 1;
+      event.result = result;
+      event.how = USC_HOW_RETURNED;
+      event.abi = USC_ABI_X86_64;
+      event.source = USC_SOURCE_SYSCALL;
+      usc_query_input input;
+      usc_query_state state;
+      usc_query_fill(&input, &event, 0);
+      ASSERT_EQ(usc_query_run(&query, &input, &state), USC_QUERY_GIVEN);
+      const auto error = static_cast<__u32>(input.field[USC_QUERY_ERROR]);
+      __u32 step = 0;
+      const __s64 group = usc_query_group(result, &step);
+      usc_query_place place{};
+      place.key = usc_query_count_key(event.kind, group, error, event.head.task) & usc_query_count_mask(word_of);
+      place.image = word_of[USC_QUERY_IMAGE] != 0 ? event.image : 0;
+      usc_query_row row{};
+      usc_query_key_of_place(&place, word_of, &row.key);
+      __s64& word = row.key.word[word_of[USC_QUERY_RESULT] - 1];
+      word = usc_query_end_of_step(word, step);
+      EXPECT_TRUE(usc_query_same_key(&row.key, &state.key)) << result;
+    }
 }
 
 TEST(Query, UnlessEndsTheEvent) {
