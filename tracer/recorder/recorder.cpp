@@ -28,6 +28,7 @@
 #include "tracer/probes/plan_kinds.h"
 #include "tracer/process/process_list.h"
 #include "tracer/recorder/clock_offsets.h"
+#include "tracer/recorder/descriptor_limit.h"
 #include "tracer/recorder/signal_watch.h"
 #include "tracer/recorder/stall_watch.h"
 #include "tracer/scouts/process_looks.h"
@@ -57,21 +58,8 @@ constexpr int kReaderNice = -10;  // as for the threads of RowBuildQueue, which 
 constexpr std::uint64_t kLongestEndNs = kSecond * 7 / 10;
 constexpr std::uint64_t kLongestLookNs = kSecond * 5;
 
-constexpr rlim_t kFewestDescriptors = 256;
-
 Error interrupted() {
   return {"interrupted before tracing began", ""};
-}
-
-// Many files are held open until the trace has been loaded.
-Result<void> raise_descriptor_limit() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return {};
-  limit.rlim_cur = limit.rlim_max;
-  (void)setrlimit(RLIMIT_NOFILE, &limit);
-  if (limit.rlim_max >= kFewestDescriptors) return {};
-  return Error{fmt::format("only {} files may be open at once: too few to trace", limit.rlim_max),
-               "raise the limit: ulimit -n 4096 (in a unit of systemd: LimitNOFILE=4096)"};
 }
 
 usc_raw_header make_header(std::uint32_t cpus) {
