@@ -194,9 +194,14 @@ void FileOpener::forget_if_idle(std::uint32_t pid) {
   if (found != processes_.end() && found->second.running == 0 && found->second.waiting.empty()) processes_.erase(found);
 }
 
+bool FileOpener::is_any_running() const {
+  return std::any_of(running_.begin(), running_.end(),
+                     [](const Opening& opening) { return opening.errand && opening.errand->is_running(); });
+}
+
 std::vector<FoundFile> FileOpener::take() {
   if (!is_busy()) return {};
-  if (end_ns_ && monotonic_ns() >= *end_ns_) return give_up();
+  if (last_wait_ && last_wait_->is_over(monotonic_ns(), is_any_running())) return give_up();
   std::vector<FoundFile> found;
   for (auto at = running_.begin(); at != running_.end();) {
     const auto opening = at++;

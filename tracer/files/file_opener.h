@@ -21,6 +21,7 @@
 #include "support/unique_fd.h"
 #include "trace/ids.h"
 #include "tracer/backend/backend.h"
+#include "tracer/scouts/patience.h"
 #include "tracer/scouts/process_looks.h"
 #include "tracer/scouts/scouts.h"
 #include "tracer/scouts/waiting_debt.h"
@@ -70,8 +71,8 @@ class FileOpener {
   // The same, but gives up all that are not open yet. From now on, each file is given up that is not open after the
   // first wait.
   std::vector<FoundFile> give_up();
-  // take() gives up all that are not open after this time (monotonic_ns).
-  void end_by(std::uint64_t time_ns) { end_ns_ = time_ns; }
+  // take() gives up all that are not open when it has waited so long for them.
+  void end_after(std::uint64_t time_ns) { last_wait_.emplace(time_ns); }
   [[nodiscard]] bool is_busy() const { return !turn_.empty() || !running_.empty(); }
 
   // Opens a file that nothing depends on, and waits that long for it. Returns nullopt if it did not come in that time,
@@ -102,6 +103,7 @@ class FileOpener {
   std::optional<FoundFile> follow(Opening& opening, Step* step);
   std::optional<FoundFile> judge(Opening& opening, OpenedFile opened) const;
   std::optional<FoundFile> open_beside(Openings one);
+  [[nodiscard]] bool is_any_running() const;
   void forget_if_idle(std::uint32_t pid);
   void start_waiting(std::vector<FoundFile>& found);
   void drop_overdue(std::vector<FoundFile>& found);
@@ -115,7 +117,7 @@ class FileOpener {
   std::unordered_map<std::uint32_t, Process> processes_;  // with a file that is being opened, or waits for it
   std::deque<std::uint32_t> turn_;                        // processes with files that wait
   std::uint64_t looked_ns_ = 0;                           // for files that have waited for too long
-  std::optional<std::uint64_t> end_ns_;
+  std::optional<Patience> last_wait_;
   bool ended_ = false;
 };
 

@@ -241,7 +241,7 @@ Result<void> FileTable::open_more() {
 }
 
 void FileTable::end_opening() {
-  opener_.end_by(monotonic_ns() + kLastOpeningsNs);
+  opener_.end_after(kLastOpeningsNs);
 }
 
 // Handles memory for code made at run time. Until it is settled, each content that is met is another file to the kernel

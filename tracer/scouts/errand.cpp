@@ -20,9 +20,6 @@
 namespace uscope::tracer {
 namespace {
 
-// A scout that is silent for this long hangs even though it runs, on something endless.
-constexpr int kTimesWhileRunning = 4;
-
 // Runs, or is about to: then only load on the CPUs delays it.
 bool is_running(pid_t pid) {
   const UniqueFd stat(open(fmt::format("/proc/{}/stat", pid).c_str(), O_RDONLY | O_CLOEXEC));
@@ -39,8 +36,7 @@ Errand::Errand(Scouts& scouts, Scout scout, int patience_ms)
     : scouts_(&scouts),
       scout_(std::move(scout)),
       began_ns_(monotonic_ns()),
-      moved_ns_(began_ns_),
-      patience_ms_(patience_ms) {}
+      patience_(static_cast<std::uint64_t>(patience_ms) * kMillisecondNs, began_ns_) {}
 
 Errand::~Errand() {
   if (!scout_.socket) return;
@@ -55,7 +51,7 @@ Errand::Came Errand::next(ScoutMessage& answer) {
     const auto head = receive_packet(scout_.socket.get(), partial_, MSG_DONTWAIT);
     if (!head && (errno == EAGAIN || errno == EINTR)) return Came::kNothing;
     if (!head) return Came::kLost;
-    moved_ns_ = monotonic_ns();
+    patience_.renew(monotonic_ns());
     if (head->kind == Packet::kGoesTo) at_ = head->number;
     if (head->kind == Packet::kEnd) {
       answer = std::exchange(partial_, {});
@@ -75,11 +71,8 @@ bool Errand::is_running() const {
   return tracer::is_running(scout_.pid);
 }
 
-bool Errand::hangs() const {
-  const std::uint64_t silent_ms = (monotonic_ns() - moved_ns_) / kMillisecondNs;
-  const auto patience = static_cast<std::uint64_t>(patience_ms_);
-  if (done_ || silent_ms < patience || is_readable(scout_.socket.get(), 0)) return false;
-  return silent_ms >= patience * kTimesWhileRunning || !is_running();
+bool Errand::hangs() {
+  return !done_ && patience_.is_over(monotonic_ns(), is_running()) && !is_readable(scout_.socket.get(), 0);
 }
 
 }  // namespace uscope::tracer

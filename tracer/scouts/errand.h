@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "tracer/scouts/patience.h"
 #include "tracer/scouts/scout_keeper.h"
 #include "tracer/scouts/scout_work.h"
 
@@ -28,8 +29,9 @@ class Errand {
   bool wait(int milliseconds) const;
   // Whether the scout runs or waits for a processor: then only load on the processors delays it.
   [[nodiscard]] bool is_running() const;
-  // Whether nothing has arrived for longer than the request can take; kLost counts as that, too.
-  [[nodiscard]] bool hangs() const;
+  // Whether nothing has arrived for longer than the request can take (see Patience, which has to be looked at); kLost
+  // counts as that, too.
+  [[nodiscard]] bool hangs();
   // The last number passed to goes_to().
   [[nodiscard]] std::uint32_t at() const { return at_; }
   [[nodiscard]] std::uint64_t began_ns() const { return began_ns_; }
@@ -46,8 +48,7 @@ class Errand {
   std::uint32_t at_ = 0;
   std::uint32_t blamed_ = 0;
   std::uint64_t began_ns_;
-  std::uint64_t moved_ns_;
-  int patience_ms_;
+  Patience patience_;
   bool done_ = false;
   bool last_ = false;
 };

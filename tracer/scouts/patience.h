@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// How long an answer is waited for. A machine with too few CPUs, or an emulated one whose host is busy, delays those
+// that answer and the tracer alike, and that is no reason to give anybody up. So time counts while nothing runs that
+// could answer, as far as the tracer was there to see it; time in which something runs counts for a quarter.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "support/clock.h"
+
+namespace uscope::tracer {
+
+class Patience {
+ public:
+  explicit Patience(std::uint64_t most_ns, std::uint64_t now_ns = monotonic_ns())
+      : most_ns_(most_ns), began_ns_(now_ns), looked_ns_(now_ns) {}
+
+  // An answer has come: the wait for the next one begins.
+  void renew(std::uint64_t now_ns) {
+    began_ns_ = looked_ns_ = now_ns;
+    blocked_ns_ = 0;
+  }
+  // Looks at it anew, `running`: whether something that could answer runs, or waits for a CPU. Returns whether the wait
+  // is over.
+  bool is_over(std::uint64_t now_ns, bool running) {
+    if (!running) blocked_ns_ += std::min(now_ns - looked_ns_, kMostOfALookNs);
+    looked_ns_ = now_ns;
+    return blocked_ns_ >= most_ns_ || now_ns - began_ns_ >= most_ns_ * kTimesWhileRunning;
+  }
+
+ private:
+  // What runs for this many times as long hangs as well, on something endless.
+  static constexpr std::uint64_t kTimesWhileRunning = 4;
+  // Of the time since the last look. The collector looks every 40 ms while it waits.
+  static constexpr std::uint64_t kMostOfALookNs = 50 * kMillisecondNs;
+
+  std::uint64_t most_ns_;
+  std::uint64_t began_ns_;
+  std::uint64_t looked_ns_;
+  std::uint64_t blocked_ns_ = 0;
+};
+
+}  // namespace uscope::tracer
