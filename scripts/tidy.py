@@ -249,6 +249,7 @@ def main():
     wanted = [(entry, keys.of(entry)) for entry in entries(build, words[1:])]
     left = [(entry, key) for entry, key in wanted if not key or not (CACHE / key).exists()]
     files = [entry for entry, _ in left]
+    key_of = {entry["file"]: key for entry, key in left}
     said = {entry["file"]: [] for entry in files}  # (status, text): of the analyzer and of the other checks
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         running = [pool.submit(check_group, group) for group in groups_of(files)]
@@ -256,14 +257,13 @@ def main():
         for done in concurrent.futures.as_completed(running):
             for file, status, text in done.result():
                 said[file].append((status, text))
+                # At once, so that a run that is cut short leaves what it knows.
+                if key_of[file] and len(said[file]) == 2 and all(status == 0 and not text.strip() for status, text in said[file]):
+                    (CACHE / key_of[file]).touch()
                 # A warning does not pass either: it is said again as long as it stands.
                 if text.strip():
                     print(text.rstrip(), flush=True)
-    failed = 0
-    for entry, key in left:
-        if key and all(status == 0 and not text.strip() for status, text in said[entry["file"]]):
-            (CACHE / key).touch()
-        failed += any(status != 0 for status, _ in said[entry["file"]])
+    failed = sum(any(status != 0 for status, _ in each) for each in said.values())
     print(f"tidy: {len(wanted)} files, {len(wanted) - len(left)} of them unchanged since they passed; {failed} failed")
     return 1 if failed else 0
 
