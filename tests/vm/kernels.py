@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Debian's kernels of several suites, fetched with apt from the archive that this machine's own apt uses."""
 
+import contextlib
 import fcntl
+import hashlib
 import lzma
 import os
 import re
@@ -11,6 +13,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 IMAGE = "kernel"  # a fetched kernel's file in its folder
@@ -22,17 +25,35 @@ SUITES = {"6.1": "bookworm", "6.12": "trixie", "sid": "sid"}
 LISTS_OF_SOCKETS = ("inet_diag", "tcp_diag", "unix_diag")
 # Those that a test loads: without dependencies.
 MODULES = ("binfmt_misc",)
+DAYS_KEPT = 30  # what is compiled for a kernel, since it was last needed
 
 
 class VmError(Exception):
     """The guest could not be made."""
 
 
-def cache_folder() -> Path:
-    base = os.environ.get("USCOPE_VM_CACHE")
-    if base:
-        return Path(base)
+def users_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "uscope-vm"
+
+
+def cache_folder() -> Path:
+    return Path(os.environ.get("USCOPE_VM_CACHE") or users_folder())
+
+
+@contextlib.contextmanager
+def compiled(name: str, *made_of: str):
+    """A folder for what is compiled of these texts, which is there or not, and locked: two tests may need it at once. All checkouts share
+    it. What has not been needed for long is dropped. The lock's time says when that was: SystemTap looks at the folder's own."""
+    whole = users_folder() / "compiled"
+    whole.mkdir(parents=True, exist_ok=True)
+    name = f"{name}-{hashlib.sha256(repr(made_of).encode()).hexdigest()[:16]}"
+    with open(whole / f"{name}.lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        os.utime(lock.fileno())
+        for old in whole.glob("*.lock"):
+            if old.stat().st_mtime < time.time() - DAYS_KEPT * 86400:
+                shutil.rmtree(old.with_suffix(""), ignore_errors=True)
+        yield whole / name
 
 
 def run_quiet(command, **options) -> str:

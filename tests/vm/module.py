@@ -5,7 +5,6 @@ Debian suite made by debootstrap, since the headers' tools need that suite's lib
 installed, it is done here. Needs root for the folder (chroot)."""
 
 import argparse
-import fcntl
 import hashlib
 import os
 import re
@@ -15,17 +14,34 @@ import tempfile
 from pathlib import Path
 
 from guest_tree import HERE
-from kernels import KEYRING, SUITES, VmError, cache_folder, kernel_image, mirrors, run_quiet
+from kernels import KEYRING, SUITES, VmError, cache_folder, compiled, kernel_image, mirrors, run_quiet
+
+
+def package_of(series: str) -> str:
+    """The name of the package that holds the image."""
+    return (kernel_image(series, False).parent / "package").read_text().strip()
 
 
 def version_of(series: str) -> str:
-    """6.1.0-56-amd64, from the name of the package that holds the image."""
-    kernel_image(series, False)
-    package = (cache_folder() / f"kernel-{series}" / "package").read_text().strip()
+    """6.1.0-56-amd64, from the package's name."""
+    package = package_of(series)
     found = re.match(r"linux-(?:image|binary)-([^_]+)_", package)
     if not found:
         raise VmError(f"no kernel version in {package}")
     return found.group(1)
+
+
+def headers_of(version: str) -> Path:
+    return Path(f"/usr/src/linux-headers-{version}")
+
+
+def tools(version: str) -> str:
+    """What compiles for this version of a kernel, and with which headers: a package may change and keep the version in its name."""
+    headers = headers_of(version)
+    if not headers.exists():
+        return ""  # in a Debian of its own
+    packages = [headers.name, headers.name.removesuffix("-amd64") + "-common"]
+    return run_quiet(["dpkg-query", "--show", *packages]) + run_quiet(["gcc", "--version"])
 
 
 def suite_root(suite: str) -> Path:
@@ -106,12 +122,12 @@ def build_in_root(series: str, version: str, source: Path, folder: str) -> Path:
 
 
 def digest(source: Path, folder: str) -> str:
-    """Of all that the module is made of."""
+    """Of all of the source tree that the module is made of."""
     whole = hashlib.sha256(folder.encode())
     parts = [path for part in dict.fromkeys(("kmod", "include", folder)) for path in (source / part).rglob("*") if path.is_file()]
     for path in sorted([source / "CMakeLists.txt", *parts]):
         whole.update(f"\0{path.relative_to(source)}\0".encode() + path.read_bytes())
-    return whole.hexdigest()[:16]
+    return whole.hexdigest()
 
 
 def build_here(kdir: str, source: Path, output: Path, folder: str) -> None:
@@ -126,18 +142,18 @@ def build_here(kdir: str, source: Path, output: Path, folder: str) -> None:
 def build(series: str, source: Path, output: Path, folder: str = "kmod") -> None:
     """Made once of the same sources for the same kernel: several tests need it."""
     version = version_of(series)
-    headers = Path(f"/usr/src/linux-headers-{version}")
-    kept = cache_folder() / f"module-{version}-{digest(source, folder)}.ko"
-    with open(kept.with_suffix(".lock"), "w", encoding="ascii") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # two tests may need it at once
+    headers = headers_of(version)
+    with compiled(f"module-{version}", digest(source, folder), package_of(series), tools(version), Path(__file__).read_text()) as folder_of_it:
+        kept = folder_of_it / "module.ko"
         if not kept.exists():
+            folder_of_it.mkdir(exist_ok=True)
             new = kept.with_suffix(".new")
             if headers.exists():
                 build_here(str(headers), source, new, folder)
             else:
                 shutil.copy2(build_in_root(series, version, source, folder), new)
             new.rename(kept)
-    shutil.copy2(kept, output)
+        shutil.copy2(kept, output)
 
 
 def main() -> int:

@@ -14,8 +14,9 @@ trap '[ "${USCOPE_VM_KEEP:-0}" = 1 ] && echo "kept: $work" || rm -rf "$work"' EX
 "$here/module.py" --kernel "$kernel" -o "$work/uscope.ko"
 strip -g "$work/uscope.ko"
 strip -o "$work/uscope" "$build/uscope"
-tree=$("$here/stap_tree.py" --kernel "$kernel")
-export SYSTEMTAP_DIR="$tree.modules" # where stap keeps what it compiled
+kept=$("$here/stap_tree.py" --kernel "$kernel")
+tree=$kept/tree
+export SYSTEMTAP_DIR="$kept/modules" # where stap keeps what it compiled
 
 stap=$here/../../stap/uscope-stap
 refuses() { # PASS TEXT SCRIPT
@@ -29,6 +30,13 @@ refuses 2 'arity mismatch' 'probe begin { uscope_log("x", 1, 2, 3, 4, 5, 6, 7) }
 refuses 2 'type mismatch' 'probe begin { uscope_log(1) }'
 
 fixtures=$(realpath "$build/tests/fixtures")
+# A script for a program is compiled for its path and its time: a copy that is known by its content has both of them for all checkouts.
+marks=$kept/programs/$(sha256sum "$fixtures/fixture_marks" | cut -c1-16)/fixture_marks
+if [ ! -f "$marks" ]; then
+	mkdir -p "$(dirname "$marks")"
+	cp "$fixtures/fixture_marks" "$marks.$$"
+	mv "$marks.$$" "$marks"
+fi
 compiled() { # SCRIPT ARGUMENT…: the module's path
 	path=$("$stap" -p4 -r "$tree" "$@" 2>"$work/said" | tail -1) || true
 	[ -f "$path" ] || { cat "$work/said" >&2; exit 1; }
@@ -38,7 +46,7 @@ set --
 mkdir "$work/stap" "$work/examples"
 for script in "$here"/stap/*.stp; do
 	case $script in
-	*/kinds.stp) module=$(compiled "$script" "$fixtures/fixture_marks") ;;
+	*/kinds.stp) module=$(compiled "$script" "$marks") ;;
 	*) module=$(compiled "$script") ;;
 	esac
 	cp "$module" "$work/stap/"
@@ -54,7 +62,7 @@ for program in insmod rmmod staprun pkill timeout; do
 done
 "$here/run.sh" --kernel "$kernel" --time 1200 "$@" --with /usr/lib/systemtap/stapio --with "$work/uscope:/usr/bin/uscope" --with "$work/uscope.ko:/root/uscope.ko" \
 	--with "$work/stap:/root/stap" --with "$work/examples:/root/examples" --with "$fixtures/fixture_getppid_loop:/root/getppid_loop" \
-	--with "$fixtures/fixture_kernel_work:/root/kernel_work" --with "$fixtures/fixture_marks" --env "MARKS=$fixtures/fixture_marks" --with "$here/stap-guest:/usr/bin/stap-guest" \
+	--with "$fixtures/fixture_kernel_work:/root/kernel_work" --with "$marks" --env "MARKS=$marks" --with "$here/stap-guest:/usr/bin/stap-guest" \
 	--with "$here/stap-examples-guest:/usr/bin/stap-examples-guest" --results "$work/results" -- /bin/sh -c 'stap-examples-guest && stap-guest'
 python3 "$here/stap_examples_check.py" "$work/results"
 python3 "$here/stap_check.py" "$work/results"

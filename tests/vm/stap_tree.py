@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Prints a folder for `stap -r`: the headers of a kernel that run.sh boots (they must be installed here), with the symbols that its
-guest has, and the headers of those tracepoints alone that the scripts here use: stap compiles something for each of them, which
-takes minutes for all. Made once for a version of the kernel, in the folder of the kernels."""
+"""Prints a folder, in which `tree` is for `stap -r`: the headers of a kernel that run.sh boots (they must be installed here), with the
+symbols that its guest has, and the headers of those tracepoints alone that the scripts here use: stap compiles something for each of them,
+which takes minutes for all. Made once for a kernel, for all checkouts."""
 
 import argparse
-import os
 import shutil
 import subprocess
 import sys
@@ -13,8 +12,8 @@ import tempfile
 from pathlib import Path
 
 from guest_tree import HERE
-from kernels import SUITES, VmError, cache_folder
-from module import version_of
+from kernels import SUITES, VmError, compiled
+from module import headers_of, package_of, tools, version_of
 
 TRACEPOINTS = ("include/trace/events/sched.h", "include/trace/events/syscalls.h")
 
@@ -57,16 +56,17 @@ def main() -> int:
             link_headers(options.headers, options.output)
             return 0
         version = version_of(options.kernel)
-        tree = cache_folder() / f"stap-{version}"
-        if not tree.exists():
-            with tempfile.TemporaryDirectory(dir=cache_folder()) as work:
-                link_headers(Path(f"/usr/src/linux-headers-{version}"), Path(work) / "tree")
-                guest_symbols(options.kernel, Path(work) / "tree")
-                os.rename(Path(work) / "tree", tree)
+        with compiled(f"stap-{version}", package_of(options.kernel), tools(version), Path(__file__).read_text()) as folder:
+            if not folder.exists():
+                with tempfile.TemporaryDirectory(dir=folder.parent) as work:
+                    new = Path(work) / "new"
+                    link_headers(headers_of(version), new / "tree")
+                    guest_symbols(options.kernel, new / "tree")
+                    new.rename(folder)
     except (VmError, OSError) as error:
         print(f"uscope-vm: stap's tree for kernel {options.kernel}: {error}", file=sys.stderr)
         return 1
-    print(tree)
+    print(folder)
     return 0
 
 

@@ -62,11 +62,12 @@ def slabs():
 def settled():
     """slabs(), once what waits for RCU and what can be given back has gone."""
     os.sync()
-    for _ in range(2):
-        with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as file:
-            file.write("3")
-        time.sleep(2)
-    return slabs()
+    with load_at_rest():
+        for _ in range(2):
+            with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as file:
+                file.write("3")
+            time.sleep(2)
+        return slabs()
 
 
 def compare_memory(before, after):
@@ -115,7 +116,7 @@ def record(database, *command, **options):
 
 @contextlib.contextmanager
 def load_at_rest():
-    """While a trace is read, which nothing of the kernel decides."""
+    """While a trace is read, which nothing of the kernel decides, or memory is counted."""
     os.killpg(load.pid, signal.SIGSTOP)
     try:
         yield
@@ -241,8 +242,8 @@ def holder():
 
 
 def second_tracer():
-    first = subprocess.Popen([USCOPE, "record", "--backend", BACKEND, "-o", "first.db", "--", "sleep", "10"],
-                             stderr=subprocess.PIPE, text=True)
+    first = subprocess.Popen([USCOPE, "record", "--backend", BACKEND, "-o", "first.db", "--", "cat"],
+                             stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     for _ in range(200):
         if holder() != "0":
             break
@@ -251,7 +252,7 @@ def second_tracer():
     second = record("second.db", "true")
     check(second.returncode == 125 and f"in use by process {first.pid} uscope" in second.stderr, f"a second tracer: {second.stderr.strip()}")
     check(busybox("rmmod", "uscope") != "", "a module that is held is not unloaded")
-    told = first.communicate()[1].strip()
+    told = first.communicate()[1].strip()  # its input ends
     check(first.returncode == 0, f"the first tracer: {told}")
 
 

@@ -39,6 +39,7 @@ class Summing final : public RecordObserver {
   explicit Summing(const usc_query& query) : query_(query) {}
 
   void on_event(const usc_event& event, const TaskInfo&) override { ask(event); }
+  void ask(const usc_event& event);
   void on_open_call(const usc_event& event) override { told_open[event.kind]++; }
   void on_signal(const usc_signal& signal) override {
     ask(trace::event_of_signal(signal));
@@ -57,12 +58,21 @@ class Summing final : public RecordObserver {
   std::map<std::uint32_t, std::uint64_t> told_open;  // calls under way, by kind
 
  private:
-  void ask(const usc_event& event);
   // Each step by itself; the first has what was measured of all, as fold_measures() wants it.
   void add_steps(usc_query_row row, const usc_query_steps& steps);
   void add(const usc_query_row& row);
 
   const usc_query query_;
+};
+
+// Keeps the events that come one by one.
+class Keeping final : public RecordObserver {
+ public:
+  void on_event(const usc_event& event, const TaskInfo&) override { events.push_back(event); }
+  void on_sums(const usc_query_row&, const usc_query_steps*) override { rows++; }
+
+  std::vector<usc_event> events;
+  std::uint64_t rows = 0;
 };
 
 // Rows that differ in a step alone may have what was measured of each other's events.
@@ -105,7 +115,9 @@ class KernelSums : public testing::Test {
 
   static RecordOptions options_of(const usc_query& query, bool in_kernel, const std::vector<long>& only);
   // Runs this program's calls, and has the question asked in the kernel, or only here.
-  static void record_calls(const usc_query& query, bool in_kernel, Summing& summing, const Run& run);
+  static void record_calls(const usc_query& query, bool in_kernel, RecordObserver& observer, const Run& run);
+  // All of this program's calls, of one recording for all questions: it is the same whatever is asked here.
+  static const std::vector<usc_event>& all_events();
   // The kernel side's sums are those over all events. `whole`: events that come one by one although the kernel is
   // asked.
   static void expect_equal(const usc_query& query, std::uint64_t whole = 0);
