@@ -57,14 +57,19 @@ std::string in_braces(const Words& words) {
   return "{" + text + "}";
 }
 
+// Also `--tree.images`, which newer versions of CLI11 take for `tree --images`.
+bool may_name(const std::string& word, const std::string& verb) {
+  return word == verb || (word.starts_with('-') && word.find(verb + '.') != std::string::npos);
+}
+
 // `help VERB` and `version` are `VERB --help` and `--version`.
 Result<Words> spelled_out(const CommandLine& line, Words words) {
   if (words.empty()) return words;
   if (words.front() == "version" && words.size() == 1) return Words{"--version"};
   if (words.front() != "help") return words;
   if (words.size() == 1) return Words{"--help"};
-  if (std::none_of(line.verbs().begin(), line.verbs().end(),
-                   [&](const auto& verb) { return verb->name() == words[1]; }))
+  const Words names = line.verb_names();
+  if (std::find(names.begin(), names.end(), words[1]) == names.end())
     return usage_error(line, {"", nullptr, {words[1]}});
   return Words{words[1], "--help"};
 }
@@ -161,8 +166,15 @@ bool Option::is_required() const {
   return parser_->get_required();
 }
 
-Verb::Verb(CLI::App* parser) : parser_(parser) {
+Verb::Verb(CLI::App* parser, Definition definition) : parser_(parser), definition_(std::move(definition)) {
   keep(parser_->get_help_ptr());
+}
+
+void Verb::define() {
+  const Definition definition = std::exchange(definition_, nullptr);
+  if (!definition) return;
+  definition(*this);
+  refuse_forgotten_values(*parser_);
 }
 
 Option* Verb::keep(CLI::Option* option) {
@@ -231,9 +243,29 @@ CommandLine::CommandLine(const std::string& program, const std::string& descript
 
 CommandLine::~CommandLine() = default;
 
-Verb* CommandLine::add_verb(const std::string& name, const std::string& description) {
-  verbs_.push_back(std::make_unique<Verb>(parser_->add_subcommand(name, description)));
+Verb* CommandLine::add_verb(const std::string& name, const std::string& description, Verb::Definition definition) {
+  verbs_.push_back(std::make_unique<Verb>(parser_->add_subcommand(name, description), std::move(definition)));
   return verbs_.back().get();
+}
+
+const std::vector<std::unique_ptr<Verb>>& CommandLine::verbs() const {
+  for (const auto& verb : verbs_) verb->define();
+  return verbs_;
+}
+
+Words CommandLine::verb_names() const {
+  Words names;
+  names.reserve(verbs_.size());
+  for (const auto& verb : verbs_) names.push_back(verb->name());
+  return names;
+}
+
+// Those verbs that the parser could take one of these words for, and perhaps more.
+void CommandLine::define_named(const Words& words) {
+  for (const auto& verb : verbs_)
+    if (std::any_of(words.begin(), words.end(),
+                    [name = verb->name()](const std::string& word) { return may_name(word, name); }))
+      verb->define();
 }
 
 Words CommandLine::own_options() const {
@@ -243,7 +275,7 @@ Words CommandLine::own_options() const {
 Result<const Verb*> CommandLine::parse(int argc, const char* const* argv) {
   auto words = spelled_out(*this, Words(argv + std::min(argc, 1), argv + argc));
   if (!words) return words.error();
-  for (CLI::App* verb : parser_->get_subcommands([](CLI::App*) { return true; })) refuse_forgotten_values(*verb);
+  define_named(*words);
   const auto chosen = [this]() -> const Verb* {
     const std::vector<CLI::App*> named = parser_->get_subcommands();
     if (named.empty()) return nullptr;

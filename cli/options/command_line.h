@@ -2,12 +2,16 @@
 // The command line: verbs, the options of each, and what runs when a verb is named. CLI11 parses it, but a file that
 // includes CLI11 takes seven seconds to compile: command_line.cpp is the only one, and verbs include this header.
 //
-//   Verb* verb = line.add_verb("tree", "show the process tree");
-//   verb->add_option("FILE.db", options->file, "a trace")->required();
-//   verb->add_flag("--images", options->images, "print a line for each program");
-//   verb->runs([options] { return run_tree(*options); });
+//   line.add_verb("tree", "show the process tree", [](Verb& verb) {
+//     auto options = std::make_shared<TreeOptions>();
+//     verb.add_option("FILE.db", options->file, "a trace")->required();
+//     verb.add_flag("--images", options->images, "print a line for each program");
+//     verb.runs([options] { return run_tree(*options); });
+//   });
 //
-// What an option writes to must live as long as the verb's action, which therefore holds it.
+// What an option writes to must live as long as the verb's action, which therefore holds it. Most of the time in which
+// `uscope` starts went to the options of verbs that nobody had named: a verb gets its options when it is named, or when
+// somebody asks for all verbs.
 #pragma once
 
 #include <cstddef>
@@ -80,7 +84,12 @@ class Option {
 
 class Verb {
  public:
-  explicit Verb(CLI::App* parser);
+  using Definition = std::function<void(Verb&)>;
+
+  // `definition` adds the options and says what the verb does.
+  Verb(CLI::App* parser, Definition definition);
+  // Before it, the verb has a name and a description only. Calls after the first do nothing.
+  void define();
 
   // `names` are "-o,--output"; one without dashes is a positional. The help shows its type unless type_name() says
   // something else.
@@ -141,6 +150,7 @@ class Verb {
   Option* keep(CLI::Option* option);
 
   CLI::App* parser_;
+  Definition definition_;  // empty once it was called
   std::vector<std::unique_ptr<Option>> options_;
   std::function<Result<int>()> action_;
   int error_code_ = kReaderFailed;
@@ -153,18 +163,22 @@ class CommandLine {
   CommandLine& operator=(const CommandLine&) = delete;
   ~CommandLine();
 
-  Verb* add_verb(const std::string& name, const std::string& description);
+  Verb* add_verb(const std::string& name, const std::string& description, Verb::Definition definition);
 
   // Returns the verb that the words name, with its values set; nullptr if --help or --version was asked for and has
   // been printed. Every option refuses a value that is empty, `--`, or the name of another of the verb's options: the
   // value was forgotten.
   [[nodiscard]] Result<const Verb*> parse(int argc, const char* const* argv);
 
-  [[nodiscard]] const std::vector<std::unique_ptr<Verb>>& verbs() const { return verbs_; }
+  // With all their options.
+  [[nodiscard]] const std::vector<std::unique_ptr<Verb>>& verbs() const;
+  [[nodiscard]] Words verb_names() const;
   // Of the command itself: --help, --version.
   [[nodiscard]] Words own_options() const;
 
  private:
+  void define_named(const Words& words);
+
   std::unique_ptr<CLI::App> parser_;
   std::vector<std::unique_ptr<Verb>> verbs_;
 };

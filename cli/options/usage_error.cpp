@@ -19,9 +19,7 @@ std::string shown(const std::string& word) {
 Error unknown_verb(const CommandLine& line, const Words& left_over) {
   const std::string list = "`uscope --help` lists the verbs";
   if (left_over.empty()) return {"no verb is given", list};
-  Words names;
-  for (const auto& verb : line.verbs()) names.push_back(verb->name());
-  const std::string meant = did_you_mean(left_over.front(), names);
+  const std::string meant = did_you_mean(left_over.front(), line.verb_names());
   return {"uscope has no verb " + shown(left_over.front()), meant.empty() ? list : meant};
 }
 

@@ -24,19 +24,23 @@ std::string script_of(Shell shell, const CommandLine& line) {
   }
 }
 
-}  // namespace
-
-void add_completion(CommandLine& line) {
+void define_completion(Verb& verb, const CommandLine& line) {
   const auto shell = std::make_shared<Shell>(Shell::kBash);
-  Verb* verb = line.add_verb("completion", "print a script with which the shell completes uscope's command line");
-  verb->add_choice("SHELL", *shell, "the shell", {{"bash", Shell::kBash}, {"zsh", Shell::kZsh}, {"fish", Shell::kFish}})
+  verb.add_choice("SHELL", *shell, "the shell", {{"bash", Shell::kBash}, {"zsh", Shell::kZsh}, {"fish", Shell::kFish}})
       ->required();
-  verb->runs([&line, shell]() -> Result<int> {
+  verb.runs([&line, shell]() -> Result<int> {
     Output out(stdout);
     out.write(script_of(*shell, line));
     if (auto done = out.finish(); !done) return done.error();
     return 0;
   });
+}
+
+}  // namespace
+
+void add_completion(CommandLine& line) {
+  line.add_verb("completion", "print a script with which the shell completes uscope's command line",
+                [&line](Verb& verb) { define_completion(verb, line); });
 }
 
 }  // namespace uscope::cli

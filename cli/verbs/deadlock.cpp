@@ -21,25 +21,32 @@
 #include "support/private_file.h"
 
 namespace uscope::cli {
+namespace {
 
-void add_deadlock(CommandLine& line) {
+void define_deadlock(Verb& verb) {
   auto options = std::make_shared<DeadlockOptions>();
   options->running.takes_command = false;
-  Verb* verb = line.add_verb(
-      "deadlock", "find threads that wait for each other: at the end of a trace, or in an application that hangs now");
-  verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written");
-  add_running_target(*verb, options->running);
-  verb->add_option("--backend", options->running.backend,
-                   "what traces in the kernel: bpf, kmod (the module), or what works")
+  verb.add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written");
+  add_running_target(verb, options->running);
+  verb.add_option("--backend", options->running.backend,
+                  "what traces in the kernel: bpf, kmod (the module), or what works")
       ->one_of({"auto", "bpf", "kmod"})
       ->capture_default_str();
-  Option* format = verb->add_choice(
+  Option* format = verb.add_choice(
       "--format", options->format, "how to print the result: dot is the graph of who waits for whom",
       {{"text", DeadlockFormat::kText}, {"json", DeadlockFormat::kJson}, {"dot", DeadlockFormat::kDot}});
-  add_html(*verb, format, options->html, options->force);
-  add_color(*verb);
-  add_no_pager(*verb);
-  verb->runs([options] { return run_deadlock(*options); });
+  add_html(verb, format, options->html, options->force);
+  add_color(verb);
+  add_no_pager(verb);
+  verb.runs([options] { return run_deadlock(*options); });
+}
+
+}  // namespace
+
+void add_deadlock(CommandLine& line) {
+  line.add_verb("deadlock",
+                "find threads that wait for each other: at the end of a trace, or in an application that hangs now",
+                define_deadlock);
 }
 
 namespace {

@@ -82,35 +82,41 @@ Result<analyzer::DiffOptions> parse_diff(const DiffVerbOptions& options) {
   return parsed;
 }
 
-void add_diff(CommandLine& line) {
+namespace {
+
+void define_diff(Verb& verb) {
   auto options = std::make_shared<DiffVerbOptions>();
-  Verb* verb = line.add_verb("diff", "show what abnormal runs do that normal runs do not: calls by their callers");
-  verb->add_option("--normal", options->normal, "traces of normal runs; three or more are tested, not only ranked")
+  verb.add_option("--normal", options->normal, "traces of normal runs; three or more are tested, not only ranked")
       ->required()
       ->takes_many()
       ->type_name("FILE.db...");
-  verb->add_option("--abnormal", options->abnormal, "traces of abnormal runs")
+  verb.add_option("--abnormal", options->abnormal, "traces of abnormal runs")
       ->required()
       ->takes_many()
       ->type_name("FILE.db...");
-  verb->add_option(
-          "--by", options->by,
-          "what distinguishes calls: function (of the application), depth:N (with its callers), path (modules)")
+  verb.add_option("--by", options->by,
+                  "what distinguishes calls: function (of the application), depth:N (with its callers), path (modules)")
       ->type_name("SPACE")
       ->default_str("function");
-  verb->add_option("--per", options->per, "rates per successful call of these (accept, %network), not per second")
+  verb.add_option("--per", options->per, "rates per successful call of these (accept, %network), not per second")
       ->type_name("SET");
-  verb->add_option("--map", options->renamed, "treat a module of one run as a module of another: base names")
+  verb.add_option("--map", options->renamed, "treat a module of one run as a module of another: base names")
       ->type_name("OLD=NEW");
-  take_number(verb->add_option("--top", options->top, "lines of each list, 0 = all (text: 5, json and html: 100)"), 0,
+  take_number(verb.add_option("--top", options->top, "lines of each list, 0 = all (text: 5, json and html: 100)"), 0,
               kMostNumber)
       ->type_name("N");
-  add_app_module(*verb, options->app_modules);
-  Option* format = add_format(*verb, options->format);
-  add_html(*verb, format, options->html, options->force);
-  add_color(*verb);
-  add_no_pager(*verb);
-  verb->runs([options] { return run_diff(*options); });
+  add_app_module(verb, options->app_modules);
+  Option* format = add_format(verb, options->format);
+  add_html(verb, format, options->html, options->force);
+  add_color(verb);
+  add_no_pager(verb);
+  verb.runs([options] { return run_diff(*options); });
+}
+
+}  // namespace
+
+void add_diff(CommandLine& line) {
+  line.add_verb("diff", "show what abnormal runs do that normal runs do not: calls by their callers", define_diff);
 }
 
 namespace {

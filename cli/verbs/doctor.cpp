@@ -144,16 +144,20 @@ Json json_of(const NearbyTraces& found) {
           {"unreadable", unreadable}};
 }
 
+void define_doctor(Verb& verb) {
+  auto options = std::make_shared<DoctorOptions>();
+  add_format(verb, options->format);
+  add_color(verb);
+  verb.runs([options] { return run_doctor(*options); });
+}
+
 }  // namespace
 
 void add_doctor(CommandLine& line) {
-  auto options = std::make_shared<DoctorOptions>();
-  Verb* verb = line.add_verb("doctor",
-                             "show which backend can run here and what is missing, how uscope is installed, and traces "
-                             "that it does not read");
-  add_format(*verb, options->format);
-  add_color(*verb);
-  verb->runs([options] { return run_doctor(*options); });
+  line.add_verb("doctor",
+                "show which backend can run here and what is missing, how uscope is installed, and traces "
+                "that it does not read",
+                define_doctor);
 }
 
 Result<int> run_doctor(const DoctorOptions& options) {

@@ -96,31 +96,34 @@ Result<void> print_events(const EventsOptions& options, const store::Database& d
   return done ? printed : done;
 }
 
-}  // namespace
-
-void add_events(CommandLine& line) {
+void define_events(Verb& verb) {
   auto options = std::make_shared<EventsOptions>();
-  Verb* verb = line.add_verb("events", "print single calls in order of time, as strace does");
-  verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
-  add_event_options(*verb, options->events);
-  take_number(verb->add_option("-n,--limit", options->limit, "only the first so many"), 1, kMostNumber)->type_name("N");
-  const std::vector<Option*> filters = verb->named_options();
-  Option* id = take_number(verb->add_option("--id", options->id,
-                                            "only this event, with its stack, and the events of its thread around it"),
+  verb.add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
+  add_event_options(verb, options->events);
+  take_number(verb.add_option("-n,--limit", options->limit, "only the first so many"), 1, kMostNumber)->type_name("N");
+  const std::vector<Option*> filters = verb.named_options();
+  Option* id = take_number(verb.add_option("--id", options->id,
+                                           "only this event, with its stack, and the events of its thread around it"),
                            0, kMostNumber)
                    ->type_name("N");
   for (Option* filter : filters) id->excludes(filter);
-  take_number(verb->add_option("--around", options->around, "how many events before and after that of --id"), 0,
+  take_number(verb.add_option("--around", options->around, "how many events before and after that of --id"), 0,
               kMostNumber)
       ->type_name("K")
       ->needs(id)
       ->capture_default_str();
-  add_printing_options(*verb, options);
-  add_app_module(*verb, options->app_modules);
-  add_format(*verb, options->format);
-  add_color(*verb);
-  add_no_pager(*verb);
-  verb->runs([options] { return run_events(*options); });
+  add_printing_options(verb, options);
+  add_app_module(verb, options->app_modules);
+  add_format(verb, options->format);
+  add_color(verb);
+  add_no_pager(verb);
+  verb.runs([options] { return run_events(*options); });
+}
+
+}  // namespace
+
+void add_events(CommandLine& line) {
+  line.add_verb("events", "print single calls in order of time, as strace does", define_events);
 }
 
 Result<int> run_events(const EventsOptions& options) {

@@ -63,21 +63,18 @@ void add_levels(Verb& verb, const std::shared_ptr<ExportOptions>& options) {
       ->excludes(call);
 }
 
-}  // namespace
-
-void add_export(CommandLine& line) {
+void define_export(Verb& verb) {
   auto options = std::make_shared<ExportOptions>();
-  Verb* verb = line.add_verb("export", "write a trace in the format of another tool");
-  verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
-  verb->add_choice("--format", options->format,
-                   "folded: process;root;…;leaf and a number, for flame graphs; speedscope (JSON); pprof; perfetto; "
-                   "ctf: a folder",
-                   {{"folded", ExportFormat::kFolded},
-                    {"speedscope", ExportFormat::kSpeedscope},
-                    {"pprof", ExportFormat::kPprof},
-                    {"perfetto", ExportFormat::kPerfetto},
-                    {"ctf", ExportFormat::kCtf}});
-  verb->add_word(
+  verb.add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
+  verb.add_choice("--format", options->format,
+                  "folded: process;root;…;leaf and a number, for flame graphs; speedscope (JSON); pprof; perfetto; "
+                  "ctf: a folder",
+                  {{"folded", ExportFormat::kFolded},
+                   {"speedscope", ExportFormat::kSpeedscope},
+                   {"pprof", ExportFormat::kPprof},
+                   {"perfetto", ExportFormat::kPerfetto},
+                   {"ctf", ExportFormat::kCtf}});
+  verb.add_word(
           "--weight",
           [options](const std::string& word) {
             options->weight = word == "time" ? exporters::FoldedWeight::kTime : exporters::FoldedWeight::kEvents;
@@ -86,12 +83,18 @@ void add_export(CommandLine& line) {
           "folded: what the number counts: events, or nanoseconds inside calls, off the CPU, or behind samples")
       ->one_of({"events", "time"})
       ->default_str("events");
-  add_levels(*verb, options);
-  add_event_options(*verb, options->events);
-  verb->add_option("-o,--output", options->output, "write to this file (ctf: a new folder) instead of standard output")
+  add_levels(verb, options);
+  add_event_options(verb, options->events);
+  verb.add_option("-o,--output", options->output, "write to this file (ctf: a new folder) instead of standard output")
       ->type_name("FILE");
-  verb->add_flag("--force", options->force, "also replace a file that exists");
-  verb->runs([options] { return run_export(*options); });
+  verb.add_flag("--force", options->force, "also replace a file that exists");
+  verb.runs([options] { return run_export(*options); });
+}
+
+}  // namespace
+
+void add_export(CommandLine& line) {
+  line.add_verb("export", "write a trace in the format of another tool", define_export);
 }
 
 Result<int> run_export(const ExportOptions& options) {

@@ -33,29 +33,32 @@ std::string describe(FileOrder order) {
   }
 }
 
+void define_files(Verb& verb) {
+  auto options = std::make_shared<FilesOptions>();
+  verb.add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
+  add_globs(verb, "--path", options->query.paths,
+            "only objects whose path, address, kind or base name matches, and their callers");
+  add_globs(verb, "--process", options->query.processes, "only calls of processes that go by such a name: nginx");
+  verb.add_choice("--sort", options->query.order, "what the largest come first by",
+                  {{"time", FileOrder::kTime},
+                   {"bytes", FileOrder::kBytes},
+                   {"calls", FileOrder::kCalls},
+                   {"failures", FileOrder::kFailures}});
+  take_number(verb.add_option("--top", options->query.lines, "only the first so many, 0 = all (the default)"), 0,
+              kMostNumber)
+      ->type_name("N");
+  verb.add_flag("--callers", options->query.callers, "also who made the calls: process, call, application function");
+  add_format(verb, options->format);
+  add_color(verb);
+  add_no_pager(verb);
+  verb.runs([options] { return run_files(*options); });
+}
+
 }  // namespace
 
 void add_files(CommandLine& line) {
-  auto options = std::make_shared<FilesOptions>();
-  Verb* verb =
-      line.add_verb("files", "list files, sockets and other objects: opens, failures, reads and writes, bytes, time");
-  verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
-  add_globs(*verb, "--path", options->query.paths,
-            "only objects whose path, address, kind or base name matches, and their callers");
-  add_globs(*verb, "--process", options->query.processes, "only calls of processes that go by such a name: nginx");
-  verb->add_choice("--sort", options->query.order, "what the largest come first by",
-                   {{"time", FileOrder::kTime},
-                    {"bytes", FileOrder::kBytes},
-                    {"calls", FileOrder::kCalls},
-                    {"failures", FileOrder::kFailures}});
-  take_number(verb->add_option("--top", options->query.lines, "only the first so many, 0 = all (the default)"), 0,
-              kMostNumber)
-      ->type_name("N");
-  verb->add_flag("--callers", options->query.callers, "also who made the calls: process, call, application function");
-  add_format(*verb, options->format);
-  add_color(*verb);
-  add_no_pager(*verb);
-  verb->runs([options] { return run_files(*options); });
+  line.add_verb("files", "list files, sockets and other objects: opens, failures, reads and writes, bytes, time",
+                define_files);
 }
 
 Result<int> run_files(const FilesOptions& options) {

@@ -54,21 +54,24 @@ Error nothing_found(const std::string& pattern, const std::vector<tracer::Target
           "`uscope list` shows which classes there are; functions and USDT probes are those of --app, --pid or a file"};
 }
 
+void define_list(Verb& verb) {
+  auto options = std::make_shared<ListOptions>();
+  verb.add_option("PATTERN", options->pattern,
+                  "targets as of `record -t` (names may be left out at the end), a word in their names, or a file");
+  verb.add_option("--app", options->processes.apps,
+                  "look at the programs and libraries of this application, which must run")
+      ->type_name("NAME");
+  take_number(verb.add_option("-p,--pid", options->processes.pids, "look at those of this process"), 1, kMostPid)
+      ->type_name("PID");
+  add_format(verb, options->format);
+  add_no_pager(verb);
+  verb.runs([options] { return run_list(*options); });
+}
+
 }  // namespace
 
 void add_list(CommandLine& line) {
-  auto options = std::make_shared<ListOptions>();
-  Verb* verb = line.add_verb("list", "show what `record -t` can trace here, and why something cannot be traced");
-  verb->add_option("PATTERN", options->pattern,
-                   "targets as of `record -t` (names may be left out at the end), a word in their names, or a file");
-  verb->add_option("--app", options->processes.apps,
-                   "look at the programs and libraries of this application, which must run")
-      ->type_name("NAME");
-  take_number(verb->add_option("-p,--pid", options->processes.pids, "look at those of this process"), 1, kMostPid)
-      ->type_name("PID");
-  add_format(*verb, options->format);
-  add_no_pager(*verb);
-  verb->runs([options] { return run_list(*options); });
+  line.add_verb("list", "show what `record -t` can trace here, and why something cannot be traced", define_list);
 }
 
 Result<int> run_list(const ListOptions& options) {

@@ -48,19 +48,22 @@ std::string load_json(const store::LoadSummary& loaded, const Client& debuginfod
   return dump(json) + "\n";
 }
 
+void define_load(Verb& verb) {
+  auto options = std::make_shared<LoadVerbOptions>();
+  verb.add_option("RAW", options->raw,
+                  "a raw trace: of `uscope record --keep-raw`, or the .raw.part of a recording that was killed")
+      ->required();
+  verb.add_option("-o,--output", options->output, "the database to write")->type_name("FILE.db")->required();
+  verb.add_flag("--force", options->force, "also replace a file that is not a database of uscope's");
+  add_format(verb, options->format);
+  add_debuginfod(verb, options->debuginfod);
+  verb.runs([options] { return run_load(*options); });
+}
+
 }  // namespace
 
 void add_load(CommandLine& line) {
-  auto options = std::make_shared<LoadVerbOptions>();
-  Verb* verb = line.add_verb("load", "symbolise a raw trace and load it into a database");
-  verb->add_option("RAW", options->raw,
-                   "a raw trace: of `uscope record --keep-raw`, or the .raw.part of a recording that was killed")
-      ->required();
-  verb->add_option("-o,--output", options->output, "the database to write")->type_name("FILE.db")->required();
-  verb->add_flag("--force", options->force, "also replace a file that is not a database of uscope's");
-  add_format(*verb, options->format);
-  add_debuginfod(*verb, options->debuginfod);
-  verb->runs([options] { return run_load(*options); });
+  line.add_verb("load", "symbolise a raw trace and load it into a database", define_load);
 }
 
 Result<int> run_load(const LoadVerbOptions& options) {

@@ -196,50 +196,53 @@ Result<int> ask_file(const std::string& file, const query::Plan& plan, AnswerSty
   return 0;
 }
 
-}  // namespace
-
-void add_query(CommandLine& line) {
+void define_query(Verb& verb) {
   auto options = std::make_shared<QueryOptions>();
   options->record.takes_command = true;
-  Verb* verb = line.add_verb("query", "ask in SQL what applications do, while they run or of a trace");
-  verb->add_option("QUESTION", options->first,
-                   "one SELECT over v_event, or @NAME; before it FILE.db, to ask that trace");
-  verb->add_option("COMMAND", options->rest, "the command to ask, after --");
-  add_running_target(*verb, options->record);
-  verb->add_flag("--all", options->record.all, "ask all processes of the machine");
-  Option* every = verb->add_option("--every", options->every, "how often to answer: 1s, 500ms")
+  verb.add_option("QUESTION", options->first,
+                  "one SELECT over v_event, or @NAME; before it FILE.db, to ask that trace");
+  verb.add_option("COMMAND", options->rest, "the command to ask, after --");
+  add_running_target(verb, options->record);
+  verb.add_flag("--all", options->record.all, "ask all processes of the machine");
+  Option* every = verb.add_option("--every", options->every, "how often to answer: 1s, 500ms")
                       ->type_name("T")
                       ->capture_default_str();
-  verb->add_flag("--once", options->once, "one answer, at the end")->excludes(every);
-  verb->add_option("--for", options->record.duration, "end after this time: 30s, 5m")->type_name("T");
-  Option* output = verb->add_option("-o,--output", options->output, "also keep the answers in a table of this database")
+  verb.add_flag("--once", options->once, "one answer, at the end")->excludes(every);
+  verb.add_option("--for", options->record.duration, "end after this time: 30s, 5m")->type_name("T");
+  Option* output = verb.add_option("-o,--output", options->output, "also keep the answers in a table of this database")
                        ->type_name("FILE.db");
-  verb->add_flag("--force", options->force, "also replace a file that is not a trace of uscope's")->needs(output);
-  verb->add_choice("--format", options->format, "how to print answers; json: one line for each",
-                   {{"table", AnswerFormat::kTable}, {"csv", AnswerFormat::kCsv}, {"json", AnswerFormat::kJson}});
-  add_calls(*verb, options->record.calls,
+  verb.add_flag("--force", options->force, "also replace a file that is not a trace of uscope's")->needs(output);
+  verb.add_choice("--format", options->format, "how to print answers; json: one line for each",
+                  {{"table", AnswerFormat::kTable}, {"csv", AnswerFormat::kCsv}, {"json", AnswerFormat::kJson}});
+  add_calls(verb, options->record.calls,
             "calls to ask: names, %file %network ..., all; ! excludes; signal: signals too");
-  verb->add_option("-t,--target", options->record.targets,
-                   "trace these events too, whatever WHERE says: targets as of `record -t`")
+  verb.add_option("-t,--target", options->record.targets,
+                  "trace these events too, whatever WHERE says: targets as of `record -t`")
       ->type_name("TARGET");
-  verb->add_flag("--all-matches", options->record.all_matches,
-                 "attach as many probes as -t and WHERE name, however many these are");
-  verb->add_option("--backend", options->record.backend,
-                   "what traces in the kernel: bpf, kmod (the module), or what works")
+  verb.add_flag("--all-matches", options->record.all_matches,
+                "attach as many probes as -t and WHERE name, however many these are");
+  verb.add_option("--backend", options->record.backend,
+                  "what traces in the kernel: bpf, kmod (the module), or what works")
       ->one_of({"auto", "bpf", "kmod"})
       ->capture_default_str();
-  verb->add_option("--app-module", options->record.app_modules,
-                   "modules that also count as the application (a server's plug-ins)")
+  verb.add_option("--app-module", options->record.app_modules,
+                  "modules that also count as the application (a server's plug-ins)")
       ->type_name("GLOB");
-  add_color(*verb);
-  add_no_pager(*verb);
-  verb->add_flag("--list", options->list, "print the ready questions, each to be asked as @NAME");
-  verb->add_flag("--explain", options->explain,
-                 "print what is done at each event and what SQLite does, and ask nothing");
-  verb->runs([options] {
+  add_color(verb);
+  add_no_pager(verb);
+  verb.add_flag("--list", options->list, "print the ready questions, each to be asked as @NAME");
+  verb.add_flag("--explain", options->explain,
+                "print what is done at each event and what SQLite does, and ask nothing");
+  verb.runs([options] {
     options->record.signals = syscalls::asks_for_signals(options->record.calls);
     return run_query(*options);
   });
+}
+
+}  // namespace
+
+void add_query(CommandLine& line) {
+  line.add_verb("query", "ask in SQL what applications do, while they run or of a trace", define_query);
 }
 
 Result<int> run_query(const QueryOptions& options) {

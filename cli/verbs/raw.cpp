@@ -95,21 +95,24 @@ class RawPrinter {
   Output out_{stdout};
 };
 
+void define_raw(Verb& verb) {
+  auto options = std::make_shared<RawOptions>();
+  verb.add_option("RAW", options->file, "a raw trace of `uscope record --keep-raw`; - reads standard input")
+      ->required();
+  verb.add_option("--type", options->types, "only records of this type; may be given several times")
+      ->one_of(trace::record_type_names())
+      ->type_name("TYPE");
+  take_number(verb.add_option("-n,--limit", options->most, "stop after this many records"), 0, kMostNumber)
+      ->type_name("N");
+  verb.add_flag("--json", options->json, "print a JSON object a line");
+  add_no_pager(verb);
+  verb.runs([options] { return run_raw(*options); });
+}
+
 }  // namespace
 
 void add_raw(CommandLine& line) {
-  auto options = std::make_shared<RawOptions>();
-  Verb* verb = line.add_verb("raw", "print the records of a raw trace, one a line, for debugging");
-  verb->add_option("RAW", options->file, "a raw trace of `uscope record --keep-raw`; - reads standard input")
-      ->required();
-  verb->add_option("--type", options->types, "only records of this type; may be given several times")
-      ->one_of(trace::record_type_names())
-      ->type_name("TYPE");
-  take_number(verb->add_option("-n,--limit", options->most, "stop after this many records"), 0, kMostNumber)
-      ->type_name("N");
-  verb->add_flag("--json", options->json, "print a JSON object a line");
-  add_no_pager(*verb);
-  verb->runs([options] { return run_raw(*options); });
+  line.add_verb("raw", "print the records of a raw trace, one a line, for debugging", define_raw);
 }
 
 Result<int> run_raw(const RawOptions& options) {

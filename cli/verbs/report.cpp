@@ -41,23 +41,27 @@ Result<void> write_report_page(const ReportOptions& options) {
   });
 }
 
+void define_report(Verb& verb) {
+  auto options = std::make_shared<ReportOptions>();
+  verb.add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
+  take_number(verb.add_option("--top", options->top, "lines of each list, 0 = all (text: 8, json: all)"), 0,
+              kMostNumber)
+      ->type_name("N");
+  add_app_module(verb, options->app_modules);
+  Option* format = add_format(verb, options->format);
+  add_html(verb, format, options->html, options->force);
+  add_color(verb);
+  add_no_pager(verb);
+  verb.runs([options] { return run_report(*options); });
+}
+
 }  // namespace
 
 void add_report(CommandLine& line) {
-  auto options = std::make_shared<ReportOptions>();
-  Verb* verb = line.add_verb("report",
-                             "summarize a trace: losses first, then processes, calls, their callers, "
-                             "latencies, errors");
-  verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
-  take_number(verb->add_option("--top", options->top, "lines of each list, 0 = all (text: 8, json: all)"), 0,
-              kMostNumber)
-      ->type_name("N");
-  add_app_module(*verb, options->app_modules);
-  Option* format = add_format(*verb, options->format);
-  add_html(*verb, format, options->html, options->force);
-  add_color(*verb);
-  add_no_pager(*verb);
-  verb->runs([options] { return run_report(*options); });
+  line.add_verb("report",
+                "summarize a trace: losses first, then processes, calls, their callers, "
+                "latencies, errors",
+                define_report);
 }
 
 Result<int> run_report(const ReportOptions& options) {

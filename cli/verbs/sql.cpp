@@ -73,17 +73,20 @@ Result<void> print_json(store::Statement& statement, bool first, Output& out) {
   return {};
 }
 
+void define_sql(Verb& verb) {
+  auto options = std::make_shared<SqlOptions>();
+  verb.add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
+  verb.add_option("SQL", options->sql, "SELECT statements, separated by ;")->required();
+  add_format(verb, options->format);
+  add_color(verb);
+  add_no_pager(verb);
+  verb.runs([options] { return run_sql(*options); });
+}
+
 }  // namespace
 
 void add_sql(CommandLine& line) {
-  auto options = std::make_shared<SqlOptions>();
-  Verb* verb = line.add_verb("sql", "query a trace in SQL, read-only; begin with the view v_event");
-  verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
-  verb->add_option("SQL", options->sql, "SELECT statements, separated by ;")->required();
-  add_format(*verb, options->format);
-  add_color(*verb);
-  add_no_pager(*verb);
-  verb->runs([options] { return run_sql(*options); });
+  line.add_verb("sql", "query a trace in SQL, read-only; begin with the view v_event", define_sql);
 }
 
 Result<int> run_sql(const SqlOptions& options) {

@@ -18,24 +18,28 @@ namespace {
 
 constexpr std::size_t kTimeLines = 20;
 
+void define_time(Verb& verb) {
+  auto options = std::make_shared<TimeOptions>();
+  verb.add_option("FILE.db", options->file, "a trace that `uscope record -t sample:99 -t offcpu` has written")
+      ->required();
+  add_globs(verb, "--process", options->processes, "only threads of processes that go by such a name: nginx");
+  take_number(verb.add_option("--top", options->top, "lines of each list, 0 = all (text: 20, json: all)"), 0,
+              kMostNumber)
+      ->type_name("N");
+  add_app_module(verb, options->app_modules);
+  add_format(verb, options->format);
+  add_color(verb);
+  add_no_pager(verb);
+  verb.runs([options] { return run_time(*options); });
+}
+
 }  // namespace
 
 void add_time(CommandLine& line) {
-  auto options = std::make_shared<TimeOptions>();
-  Verb* verb = line.add_verb("time",
-                             "show where the time goes: running, waiting and for whom, and in which calls; by thread, "
-                             "function and stack");
-  verb->add_option("FILE.db", options->file, "a trace that `uscope record -t sample:99 -t offcpu` has written")
-      ->required();
-  add_globs(*verb, "--process", options->processes, "only threads of processes that go by such a name: nginx");
-  take_number(verb->add_option("--top", options->top, "lines of each list, 0 = all (text: 20, json: all)"), 0,
-              kMostNumber)
-      ->type_name("N");
-  add_app_module(*verb, options->app_modules);
-  add_format(*verb, options->format);
-  add_color(*verb);
-  add_no_pager(*verb);
-  verb->runs([options] { return run_time(*options); });
+  line.add_verb("time",
+                "show where the time goes: running, waiting and for whom, and in which calls; by thread, "
+                "function and stack",
+                define_time);
 }
 
 Result<int> run_time(const TimeOptions& options) {

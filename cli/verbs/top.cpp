@@ -206,35 +206,38 @@ void add_choice(Verb& verb, TopChoice& choice) {
       ->type_name("TEXT");
 }
 
-}  // namespace
-
-void add_top(CommandLine& line) {
+void define_top(Verb& verb) {
   auto options = std::make_shared<TopVerbOptions>();
   options->record.mode = kAllLast;
   options->record.takes_command = false;
-  Verb* verb =
-      line.add_verb("top", "show continuously what running applications call, and from where; q quits, ? helps");
-  add_running_target(*verb, options->record);
-  add_calls(*verb, options->record.calls, "calls to count: names, %file %network ..., all; ! excludes");
-  verb->add_option("--interval", options->interval, "how often to refresh, at least 250ms")
+  add_running_target(verb, options->record);
+  add_calls(verb, options->record.calls, "calls to count: names, %file %network ..., all; ! excludes");
+  verb.add_option("--interval", options->interval, "how often to refresh, at least 250ms")
       ->type_name("T")
       ->capture_default_str();
-  add_choice(*verb, options->choice);
-  take_number(verb->add_option("--lines", options->lines, "number of lines; by default as many as fit the terminal"), 1,
+  add_choice(verb, options->choice);
+  take_number(verb.add_option("--lines", options->lines, "number of lines; by default as many as fit the terminal"), 1,
               std::numeric_limits<unsigned>::max())
       ->type_name("N");
-  verb->add_flag("--once", options->once, "print one display, of one interval");
-  verb->add_option("--duration", options->record.duration, "end after this time: 30s, 5m")->type_name("T");
-  verb->add_option("--backend", options->record.backend,
-                   "what traces in the kernel: bpf, kmod (the module), or what works")
+  verb.add_flag("--once", options->once, "print one display, of one interval");
+  verb.add_option("--duration", options->record.duration, "end after this time: 30s, 5m")->type_name("T");
+  verb.add_option("--backend", options->record.backend,
+                  "what traces in the kernel: bpf, kmod (the module), or what works")
       ->one_of({"auto", "bpf", "kmod"})
       ->capture_default_str();
-  verb->add_option("--app-module", options->record.app_modules,
-                   "modules that also count as the application (a server's plug-ins)")
+  verb.add_option("--app-module", options->record.app_modules,
+                  "modules that also count as the application (a server's plug-ins)")
       ->type_name("GLOB");
-  add_format(*verb, options->format);
-  add_color(*verb);
-  verb->runs([options] { return run_top(*options); });
+  add_format(verb, options->format);
+  add_color(verb);
+  verb.runs([options] { return run_top(*options); });
+}
+
+}  // namespace
+
+void add_top(CommandLine& line) {
+  line.add_verb("top", "show continuously what running applications call, and from where; q quits, ? helps",
+                define_top);
 }
 
 Result<int> run_top(const TopVerbOptions& options) {

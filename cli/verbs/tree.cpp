@@ -11,17 +11,23 @@
 #include "store/db/database.h"
 
 namespace uscope::cli {
+namespace {
+
+void define_tree(Verb& verb) {
+  auto options = std::make_shared<TreeOptions>();
+  verb.add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
+  verb.add_flag("--images", options->images,
+                "print a line for each program that a process executed, with its arguments");
+  add_format(verb, options->format);
+  add_color(verb);
+  add_no_pager(verb);
+  verb.runs([options] { return run_tree(*options); });
+}
+
+}  // namespace
 
 void add_tree(CommandLine& line) {
-  auto options = std::make_shared<TreeOptions>();
-  Verb* verb = line.add_verb("tree", "show the process tree with images, life times, exit codes, events");
-  verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
-  verb->add_flag("--images", options->images,
-                 "print a line for each program that a process executed, with its arguments");
-  add_format(*verb, options->format);
-  add_color(*verb);
-  add_no_pager(*verb);
-  verb->runs([options] { return run_tree(*options); });
+  line.add_verb("tree", "show the process tree with images, life times, exit codes, events", define_tree);
 }
 
 Result<int> run_tree(const TreeOptions& options) {

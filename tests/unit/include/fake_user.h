@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -16,6 +17,8 @@ namespace uscope::include {
 
 struct FakeMemory {
   std::map<std::uint64_t, std::uint64_t> words;
+  // Where nothing is written down: whether a word is there, which is then written down.
+  std::function<bool(std::uint64_t address, std::uint64_t& word)> unwritten;
   int reads = 0;
 };
 
@@ -33,8 +36,12 @@ struct FakeTables {
 static inline int usc_read_u64(void* memory, __u64 address, __u64* value) {
   auto* fake = static_cast<uscope::include::FakeMemory*>(memory);
   fake->reads++;
-  const auto found = fake->words.find(address);
-  if (found == fake->words.end()) return -14;
+  auto found = fake->words.find(address);
+  if (found == fake->words.end()) {
+    std::uint64_t word = 0;
+    if (!fake->unwritten || !fake->unwritten(address, word)) return -14;
+    found = fake->words.emplace(address, word).first;
+  }
   *value = found->second;
   return 0;
 }

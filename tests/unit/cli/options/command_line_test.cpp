@@ -18,24 +18,23 @@ enum class Colour { kRed, kBlue };
 
 class CommandLineTest : public ::testing::Test {
  protected:
-  CommandLineTest() {
-    verb_->add_option("FILE", file_, "a file")->required();
-    verb_->add_option("-n,--number", number_, "a number");
-    verb_->add_option("--name", names_, "a name; repeated");
-    verb_->add_option("--all", all_, "names up to the next option")->takes_many();
-    verb_->add_choice("--colour", colour_, "a colour", {{"red", Colour::kRed}, {"blue", Colour::kBlue}});
-    verb_->add_option("--size", size_, "small or a number")->convert({"small"}, [](std::string& text) -> std::string {
+  void define(Verb& verb) {
+    defined_++;
+    verb.add_option("FILE", file_, "a file")->required();
+    verb.add_option("-n,--number", number_, "a number");
+    verb.add_option("--name", names_, "a name; repeated");
+    verb.add_option("--all", all_, "names up to the next option")->takes_many();
+    verb.add_choice("--colour", colour_, "a colour", {{"red", Colour::kRed}, {"blue", Colour::kBlue}});
+    verb.add_option("--size", size_, "small or a number")->convert({"small"}, [](std::string& text) -> std::string {
       if (text == "small") text = "1";
       return text == "large" ? "'large' is no size" : "";
     });
-    verb_
-        ->add_words(
+    verb.add_words(
             "--parts", [this](const Words& parts) { parts_ = parts; }, "with commas")
         ->delimiter(',');
-    Option* flag = verb_->add_flag("-f,--flag", flag_, "a flag");
-    verb_->add_flag("--servers", servers_, "a flag with a value behind =")->excludes(flag);
-    verb_->runs([] { return Result<int>(3); }, 4);
-    other_->runs([] { return Result<int>(5); });
+    Option* flag = verb.add_flag("-f,--flag", flag_, "a flag");
+    verb.add_flag("--servers", servers_, "a flag with a value behind =")->excludes(flag);
+    verb.runs([] { return Result<int>(3); }, 4);
   }
 
   // The error, or "" where the words were understood and name the verb.
@@ -49,8 +48,13 @@ class CommandLineTest : public ::testing::Test {
   }
 
   CommandLine line_{"program", "for a test", "program 1"};
-  Verb* verb_ = line_.add_verb("verb", "the verb");
-  Verb* other_ = line_.add_verb("other", "another one");
+  int defined_ = 0;  // how often the options of `verb` were added
+  int other_defined_ = 0;
+  Verb* verb_ = line_.add_verb("verb", "the verb", [this](Verb& verb) { define(verb); });
+  Verb* other_ = line_.add_verb("other", "another one", [this](Verb& other) {
+    other_defined_++;
+    other.runs([] { return Result<int>(5); });
+  });
   std::string file_;
   std::optional<std::uint64_t> number_;
   std::vector<std::string> names_;
@@ -111,6 +115,7 @@ TEST_F(CommandLineTest, WhatCannotBeMeantIsRefused) {
 }
 
 TEST_F(CommandLineTest, AVerbListsItsOptions) {
+  ASSERT_EQ(line_.verbs().size(), 2U);
   Words names;
   for (const Option* option : verb_->named_options()) names.push_back(option->names().front());
   EXPECT_EQ(names, (Words{"--number", "--name", "--all", "--colour", "--size", "--parts", "--flag", "--servers"}));
@@ -120,6 +125,17 @@ TEST_F(CommandLineTest, AVerbListsItsOptions) {
   EXPECT_TRUE(verb_->named_options()[0]->takes_value());
   EXPECT_FALSE(verb_->named_options()[6]->takes_value());
   EXPECT_EQ(line_.own_options(), (Words{"--help", "-h", "--version"}));
+}
+
+TEST_F(CommandLineTest, AVerbGetsItsOptionsOnceAndWhenItIsNamed) {
+  EXPECT_EQ(line_.verb_names(), (Words{"verb", "other"}));
+  EXPECT_EQ(parse({"b", "c"}), "`verb` does not take c");
+  EXPECT_EQ(defined_, 1);
+  EXPECT_EQ(other_defined_, 0);
+  (void)line_.verbs();
+  EXPECT_EQ(defined_, 1);
+  EXPECT_EQ(other_defined_, 1);
+  EXPECT_EQ(*other_->run(), 5);
 }
 
 TEST(HelpTextTest, ALongNameHasALineForItself) {

@@ -115,6 +115,8 @@ TEST_P(GoProgram, FramePointerIsSavedWhereTheCodeSavesIt) {
   std::uint64_t stored_at = 0;
   std::uint64_t checked = 0;
   for (const std::string& line : lines_of("objdump -d --no-show-raw-insn '" + program.path + "'")) {
+    // Only such a line can open a frame, and a regular expression takes long.
+    if (frame == 0 && stored_at == 0 && line.find("sub ") == std::string::npos) continue;
     std::smatch parts;
     if (!std::regex_match(line, parts, line_form)) continue;
     const std::uint64_t address = hex(parts[1]);

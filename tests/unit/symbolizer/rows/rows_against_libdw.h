@@ -46,7 +46,8 @@ inline usc_frame made_up_frame(std::uint64_t pc) {
 inline std::optional<std::uint64_t> evaluate(const Dwarf_Op* ops, std::size_t count, const usc_frame& frame,
                                              std::optional<std::uint64_t> cfa,
                                              std::optional<std::uint64_t> initial = {}) {
-  std::vector<std::uint64_t> stack;
+  static std::vector<std::uint64_t> stack;  // millions of calls: none allocates
+  stack.clear();
   if (initial) stack.push_back(*initial);
   const auto pop = [&] {
     const std::uint64_t top = stack.empty() ? 0 : stack.back();
@@ -150,10 +151,11 @@ class Comparison {
   // usc_row_find must find what a plain search finds.
   std::uint32_t rule_at(std::uint64_t offset) {
     const std::uint32_t rule = usc_row_find(const_cast<UnwindTable*>(&table_), &place_, offset);
-    const auto after = std::upper_bound(table_.rows.begin(), table_.rows.end(), offset,
-                                        [](std::uint64_t value, const usc_row& row) { return value < row.offset; });
-    const std::uint32_t plain =
-        after == table_.rows.begin() || offset >= table_.text_end ? USC_RULE_NONE : (after - 1)->rule;
+    const usc_row* const first = table_.rows.data();
+    const usc_row* const after =
+        std::upper_bound(first, first + table_.rows.size(), offset,
+                         [](std::uint64_t value, const usc_row& row) { return value < row.offset; });
+    const std::uint32_t plain = after == first || offset >= table_.text_end ? USC_RULE_NONE : (after - 1)->rule;
     if (rule != plain) {
       wrong++;
       ADD_FAILURE() << "usc_row_find gives " << rule << " and a plain search " << plain << " at " << offset;
@@ -251,9 +253,9 @@ class Comparison {
                                 std::uint64_t cfa) {
     for (int number = 0; number < 16; number++) {
       if (!(after.known & USC_KNOWN(number))) {
-        const bool told = number == USC_REG_RBP || number == USC_REG_RSP;
+        if (number != USC_REG_RBP && number != USC_REG_RSP) continue;
         const Recovered lost = recover(libdw, number, before, cfa);
-        if (told && lost.what != Recovered::kUndefined && !lost.from_register) return "rbp or rsp is unknown";
+        if (lost.what != Recovered::kUndefined && !lost.from_register) return "rbp or rsp is unknown";
         continue;
       }
       const Recovered truth = recover(libdw, number, before, cfa);
