@@ -59,7 +59,7 @@ DescriptorTracker::DescriptorTracker(const Definitions& definitions, StringTable
     : definitions_(definitions), strings_(strings) {
   learn_what_is_recorded();
   if (!usable_) return;
-  learn_calls();
+  facts_ = &facts_of_calls();
   plan_proc();
   find_who_may_change();
   plan_happenings();
@@ -107,11 +107,11 @@ void DescriptorTracker::learn_what_is_recorded() {
   }
 }
 
-void DescriptorTracker::learn_calls() {
-  facts_.resize(kAbis * syscalls::kSyscallNumbers);
+std::vector<DescriptorTracker::CallFacts> DescriptorTracker::learn_calls() {
+  std::vector<CallFacts> all(kAbis * syscalls::kSyscallNumbers);
   for (std::size_t abi = 0; abi < kAbis; abi++) {
     for (std::uint32_t nr = 0; nr < syscalls::kSyscallNumbers; nr++) {
-      CallFacts& facts = facts_[abi * syscalls::kSyscallNumbers + nr];
+      CallFacts& facts = all[abi * syscalls::kSyscallNumbers + nr];
       const std::string name = syscalls::syscall_name(static_cast<usc_abi>(abi), nr);
       const std::string_view letters = syscalls::syscall_arguments(static_cast<usc_abi>(abi), nr).value_or("");
       facts.call = descriptor_call(name);
@@ -125,6 +125,12 @@ void DescriptorTracker::learn_calls() {
       }
     }
   }
+  return all;
+}
+
+const std::vector<DescriptorTracker::CallFacts>& DescriptorTracker::facts_of_calls() {
+  static const std::vector<CallFacts> facts = learn_calls();
+  return facts;
 }
 
 // The tracer writes all descriptors of one process in sequence, and then the end.
@@ -328,7 +334,7 @@ Result<std::span<const DescriptorTracker::Named>> DescriptorTracker::observe(
   folder_ = {};
   target_folder_ = {};
   if (!usable_ || event.abi >= kAbis || event.kind >= syscalls::kSyscallNumbers) return std::span<const Named>();
-  const CallFacts& facts = facts_[event.abi * syscalls::kSyscallNumbers + event.kind];
+  const CallFacts& facts = (*facts_)[event.abi * syscalls::kSyscallNumbers + event.kind];
   if (!sees_tables_) return observe_attached_only(event, facts);
   if (auto done = apply_until(event.entry_ns); !done) return done.error();
   const bool in_order = event.entry_ns >= last_entry_;

@@ -144,7 +144,8 @@ class DescriptorTracker {
     std::uint64_t stamp = 0;
   };
 
-  void learn_calls();
+  static std::vector<CallFacts> learn_calls();
+  static const std::vector<CallFacts>& facts_of_calls();  // the same for all traces
   void learn_what_is_recorded();
   void plan_happenings();
   void plan_proc();
@@ -215,7 +216,7 @@ class DescriptorTracker {
 
   const Definitions& definitions_;
   StringTable& strings_;
-  std::vector<CallFacts> facts_;  // by ABI and number
+  const std::vector<CallFacts>* facts_ = nullptr;  // by ABI and number
   bool usable_ = true;
   bool sees_tables_ = true;   // if false, tables change unseen: only calls that were attached to are named
   bool sees_roots_ = true;    // if false, absolute paths may not be what they look like
