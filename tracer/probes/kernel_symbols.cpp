@@ -4,32 +4,26 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cctype>
+#include <charconv>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string_view>
 
 namespace uscope::tracer {
-namespace {
 
-// Words of a line, the first few.
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> words;
-  while (true) {
-    const std::size_t from = line.find_first_not_of(" \t");
-    if (from == std::string_view::npos) return words;
-    line.remove_prefix(from);
-    const std::size_t end = std::min(line.find_first_of(" \t"), line.size());
-    words.push_back(line.substr(0, end));
-    line.remove_prefix(end);
-  }
+std::optional<KernelSymbolLine> parse_kernel_symbol(std::string_view line) {
+  KernelSymbolLine symbol;
+  const char* const rest = std::from_chars(line.data(), line.data() + line.size(), symbol.address, 16).ptr;
+  line.remove_prefix(static_cast<std::size_t>(rest - line.data()));
+  if (line.size() < 4 || line[0] != ' ' || line[2] != ' ') return std::nullopt;
+  symbol.type = line[1];
+  line.remove_prefix(3);
+  symbol.name = line.substr(0, line.find_first_of(" \t"));
+  line.remove_prefix(symbol.name.size());
+  if (line.size() > 3) symbol.module = line.substr(2, line.size() - 3);
+  return symbol;
 }
-
-std::uint64_t hexadecimal(std::string_view digits) {
-  return std::strtoull(std::string(digits).c_str(), nullptr, 16);
-}
-
-}  // namespace
 
 KernelSymbols KernelSymbols::read() {
   std::ifstream symbols("/proc/kallsyms");
@@ -40,24 +34,22 @@ KernelSymbols KernelSymbols::read() {
 KernelSymbols::KernelSymbols(std::istream& symbols, std::istream& modules) {
   std::string line;
   while (std::getline(modules, line)) {
-    const auto words = words_of(line);  // name size users by state address
-    if (words.size() >= 6) bases_.emplace(words[0], hexadecimal(words[5]));
+    std::istringstream words(line);
+    std::string name, size, users, by, state, address;
+    if (words >> name >> size >> users >> by >> state >> address)
+      bases_.emplace(name, std::strtoull(address.c_str(), nullptr, 16));
   }
   while (std::getline(symbols, line)) {
-    const auto words = words_of(line);  // address type name [module]
-    if (words.size() < 3 || words[1].size() != 1) continue;
-    const std::uint64_t address = hexadecimal(words[0]);
-    if (words[2] == "_text") bases_.emplace("", address);
-    if (address == 0 || std::string_view("tTwW").find(words[1][0]) == std::string_view::npos) continue;
-    std::uint16_t module = 0;
-    if (words.size() > 3 && words[3].size() > 2) {
-      const std::string_view name = words[3].substr(1, words[3].size() - 2);
-      // Symbols of one module stand together.
-      if (modules_.back() != name) modules_.emplace_back(name);
-      module = static_cast<std::uint16_t>(modules_.size() - 1);
-    }
-    symbols_.push_back({address, static_cast<std::uint32_t>(names_.size()), module});
-    names_.append(words[2]).push_back('\0');
+    const auto symbol = parse_kernel_symbol(line);
+    if (!symbol) continue;
+    if (symbol->name == "_text") bases_.emplace("", symbol->address);
+    if (symbol->address == 0 || !symbol->is_code()) continue;
+    // Symbols of one module stand together.
+    if (!symbol->module.empty() && modules_.back() != symbol->module) modules_.emplace_back(symbol->module);
+    const std::size_t module = symbol->module.empty() ? 0 : modules_.size() - 1;
+    symbols_.push_back(
+        {symbol->address, static_cast<std::uint32_t>(names_.size()), static_cast<std::uint16_t>(module)});
+    names_.append(symbol->name).push_back('\0');
   }
   // Of several names of one address the first one counts.
   std::stable_sort(symbols_.begin(), symbols_.end(),

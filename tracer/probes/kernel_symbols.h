@@ -12,6 +12,18 @@
 
 namespace uscope::tracer {
 
+// A line of /proc/kallsyms, which its texts lie in.
+struct KernelSymbolLine {
+  std::uint64_t address = 0;  // 0: the kernel hides it
+  char type = 0;
+  std::string_view name;
+  std::string_view module;  // "": of the kernel itself
+
+  [[nodiscard]] bool is_code() const { return std::string_view("tTwW").find(type) != std::string_view::npos; }
+};
+// "ffffffff81000000 T name\t[module]"
+[[nodiscard]] std::optional<KernelSymbolLine> parse_kernel_symbol(std::string_view line);
+
 class KernelSymbols {
  public:
   // Of this machine, read now: some 50 ms. Without names where the kernel hides addresses from this process.

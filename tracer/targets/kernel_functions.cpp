@@ -18,6 +18,7 @@
 
 #include "support/type_text.h"
 #include "tracer/host/kprobe_multi.h"
+#include "tracer/probes/kernel_symbols.h"
 #include "tracer/targets/tracepoints.h"
 #include "uscope/device.h"
 
@@ -78,20 +79,14 @@ bool begins_like_one(std::string_view name, std::span<const std::string_view> be
   return std::any_of(beginnings.begin(), beginnings.end(), [&](auto beginning) { return name.starts_with(beginning); });
 }
 
-// "ffffffff81000000 T name\t[module]"
-std::optional<KernelFunction> parse_symbol(const std::string& line) {
-  const std::size_t type = line.find(' ');
-  if (type == std::string::npos || type + 3 > line.size()) return std::nullopt;
-  if (std::string_view("tTwW").find(line[type + 1]) == std::string_view::npos) return std::nullopt;
-  const std::size_t end = std::min(line.find('\t', type + 3), line.size());
-  KernelFunction function;
-  function.name = line.substr(type + 3, end - type - 3);
-  if (end + 3 < line.size()) function.module = line.substr(end + 2, line.size() - end - 3);
+// Nothing if the line is of something else.
+std::optional<KernelSymbolLine> parse_function(std::string_view line) {
+  const auto symbol = parse_kernel_symbol(line);
   // Code made at run time is listed as of modules that there are not.
-  if (!is_function(function.name) || function.module == "bpf" || function.module.starts_with("__builtin__"))
+  if (!symbol || !symbol->is_code() || !is_function(symbol->name) || symbol->module == "bpf" ||
+      symbol->module.starts_with("__builtin__"))
     return std::nullopt;
-  std::from_chars(line.data(), line.data() + type, function.address, 16);
-  return function;
+  return symbol;
 }
 
 std::ifstream open_below(const Host& host, const std::string& path) {
@@ -104,25 +99,25 @@ constexpr std::array<std::uint64_t, 2> kBeforeCall = {0, 4};
 // Places where ftrace can stop, as tracefs lists them: by address, or (up to Linux 6.4) by name.
 class FtracePlaces {
  public:
-  // Nothing where it cannot be read.
+  // Those of the functions; nothing where it cannot be read.
   static std::optional<FtracePlaces> read(const Host& host, const std::vector<KernelFunction>& functions) {
     const auto folder = tracefs_folder(host);
     if (!folder) return std::nullopt;
     FtracePlaces places;
-    if (std::ifstream file(*folder + "/available_filter_functions_addrs"); file && file.peek() != EOF) {
-      for (std::string line; std::getline(file, line);) {
-        std::uint64_t address = 0;
-        std::from_chars(line.data(), line.data() + line.size(), address, 16);
-        for (const std::uint64_t before : kBeforeCall) places.beginnings_.insert(address - before);
-      }
+    if (std::ifstream file(*folder + kAddresses); file && file.peek() != EOF) {
+      places.take_addresses(file, functions);
       return places;
     }
     std::ifstream file(*folder + "/available_filter_functions");
     if (!file || file.peek() == EOF) return std::nullopt;
-    std::unordered_map<std::string, std::size_t> listed;
-    for (std::string line; std::getline(file, line);) listed[line]++;
-    places.take_names(listed, functions);
+    places.take_names(file, functions);
     return places;
+  }
+
+  // Whether it reads right with all functions only: a place may be listed by another name than the one that is meant.
+  static bool takes_all(const Host& host) {
+    const auto folder = tracefs_folder(host);
+    return folder && std::ifstream(*folder + kAddresses).peek() == EOF;
   }
 
   // "": ftrace can stop there.
@@ -134,17 +129,36 @@ class FtracePlaces {
   }
 
  private:
+  static constexpr const char* kAddresses = "/available_filter_functions_addrs";
+
+  // "ffffffff81000004 name [module]"
+  void take_addresses(std::istream& file, const std::vector<KernelFunction>& functions) {
+    std::unordered_set<std::uint64_t> known;
+    for (const KernelFunction& function : functions) known.insert(function.address);
+    for (std::string line; std::getline(file, line);) {
+      std::uint64_t address = 0;
+      std::from_chars(line.data(), line.data() + line.size(), address, 16);
+      for (const std::uint64_t before : kBeforeCall)
+        if (known.contains(address - before)) beginnings_.insert(address - before);
+    }
+  }
+
   // "name" or "name [module]", as often as there are such functions that ftrace can stop.
-  void take_names(const std::unordered_map<std::string, std::size_t>& listed,
-                  const std::vector<KernelFunction>& functions) {
-    std::unordered_map<std::string, std::vector<std::uint64_t>> known;
+  void take_names(std::istream& file, const std::vector<KernelFunction>& functions) {
+    struct Known {
+      std::vector<std::uint64_t> addresses;
+      std::size_t listed = 0;
+    };
+    std::unordered_map<std::string, Known> known;
     for (const KernelFunction& function : functions)
-      known[function.name + (function.module.empty() ? "" : " [" + function.module + "]")].push_back(function.address);
-    for (const auto& [name, addresses] : known) {
-      const auto found = listed.find(name);
-      if (found == listed.end()) continue;
-      auto& told = found->second >= addresses.size() ? beginnings_ : unclear_;
-      told.insert(addresses.begin(), addresses.end());
+      known[function.name + (function.module.empty() ? "" : " [" + function.module + "]")].addresses.push_back(
+          function.address);
+    for (std::string line; std::getline(file, line);)
+      if (const auto found = known.find(line); found != known.end()) found->second.listed++;
+    for (const auto& [name, same] : known) {
+      if (same.listed == 0) continue;
+      auto& told = same.listed >= same.addresses.size() ? beginnings_ : unclear_;
+      told.insert(same.addresses.begin(), same.addresses.end());
     }
   }
 
@@ -192,16 +206,20 @@ std::string why_not_probed(const KernelFunction& function, KernelFunctionsBy by,
 
 }  // namespace
 
-Result<std::vector<KernelFunction>> kernel_functions(const Host& host, KernelFunctionsBy by) {
+Result<std::vector<KernelFunction>> kernel_functions(const Host& host, KernelFunctionsBy by,
+                                                     const std::function<bool(std::string_view)>& is_wanted) {
   std::ifstream file = open_below(host, "/proc/kallsyms");
   if (!file) return Error{"cannot read " + host.root + "/proc/kallsyms", "it takes a kernel with CONFIG_KALLSYMS"};
   std::vector<KernelFunction> functions;
+  const bool takes_all = FtracePlaces::takes_all(host);
   for (std::string line; std::getline(file, line);)
-    if (auto function = parse_symbol(line)) functions.push_back(std::move(*function));
+    if (const auto symbol = parse_function(line); symbol && (takes_all || is_wanted(symbol->name)))
+      functions.push_back({std::string(symbol->name), std::string(symbol->module), symbol->address, ""});
+  const auto places = FtracePlaces::read(host, functions);
+  if (takes_all) std::erase_if(functions, [&](const KernelFunction& function) { return !is_wanted(function.name); });
   std::stable_sort(functions.begin(), functions.end(), [](const KernelFunction& a, const KernelFunction& b) {
     return std::tie(a.name, a.address) < std::tie(b.name, b.address);
   });
-  const auto places = FtracePlaces::read(host, functions);
   const std::vector<Forbidden> forbidden = forbidden_places(host);
   for (KernelFunction& function : functions) function.why_not = why_not_probed(function, by, places, forbidden);
   return functions;
@@ -225,7 +243,7 @@ std::string why_no_kernel_functions(const Host& host, KernelFunctionsBy by, bool
     return "which functions can be traced cannot be read: " + *folder + "/available_filter_functions";
   std::ifstream symbols = open_below(host, "/proc/kallsyms");
   for (std::string line; std::getline(symbols, line);)
-    if (const auto function = parse_symbol(line); function && function->address != 0) return "";
+    if (const auto symbol = parse_function(line); symbol && symbol->address != 0) return "";
   return "the kernel hides its addresses from this process: run as root, with kernel.kptr_restrict below 2";
 }
 
@@ -242,6 +260,7 @@ class KernelTypes::Functions {
   // Functions of ids below `first` are another one's. Null: there are none.
   Functions(btf* types, unsigned first) : types_(types) {
     const unsigned count = types_ ? btf__type_cnt(types_.get()) : 0;
+    functions_.reserve(count);
     for (unsigned id = first; id < count; id++) {
       const btf_type* type = btf__type_by_id(types_.get(), id);
       if (btf_is_func(type)) functions_.emplace(btf__name_by_offset(types_.get(), type->name_off), id);

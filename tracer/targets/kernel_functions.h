@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -30,9 +32,10 @@ struct KernelFunction {
 };
 
 // All of the kernel and its modules, without BPF programs, by name and address. Several may have one name (static ones
-// of several files), and one several names.
+// of several files), and one several names. Without those whose names are not wanted.
 [[nodiscard]] Result<std::vector<KernelFunction>> kernel_functions(
-    const Host& host, KernelFunctionsBy by = KernelFunctionsBy::kKprobeMulti);
+    const Host& host, KernelFunctionsBy by = KernelFunctionsBy::kKprobeMulti,
+    const std::function<bool(std::string_view)>& is_wanted = [](std::string_view) { return true; });
 
 // What there is for them here, where a backend is not chosen yet: the module's where it is loaded, and BPF has nothing.
 [[nodiscard]] KernelFunctionsBy kernel_functions_here();

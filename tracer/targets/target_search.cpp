@@ -161,7 +161,9 @@ void take_prototype(std::optional<KernelPrototype> prototype, const KernelFuncti
 
 TargetAnswer find_kernel_functions(const Target& target, const TargetSearch& search) {
   TargetAnswer answer;
-  const auto functions = kernel_functions(search.host, search.kernel_functions);
+  const auto functions = kernel_functions(search.host, search.kernel_functions, [&target](std::string_view name) {
+    return glob_matches(target.name, name) && is_meant(target, name);
+  });
   if (!functions) {
     answer.problem = functions.error();
     return answer;
@@ -170,7 +172,6 @@ TargetAnswer find_kernel_functions(const Target& target, const TargetSearch& sea
   std::optional<KernelTypes> types;
   std::map<std::uint64_t, std::string> taken;  // one place is one function, by whatever name
   for (const KernelFunction& function : *functions) {
-    if (!glob_matches(target.name, function.name) || !is_meant(target, function.name)) continue;
     if (!types && search.with_arguments) types.emplace(search.host);
     TargetMatch match;
     match.target = fmt::format("kfunction:{}{}", function.name, target.with_return ? kReturnSuffix : "");
@@ -188,8 +189,13 @@ TargetAnswer find_kernel_functions(const Target& target, const TargetSearch& sea
     answer.matches.push_back(std::move(match));
   }
   if (!answer.matches.empty()) return answer;
+  const auto all = kernel_functions(search.host, search.kernel_functions);
+  if (!all) {
+    answer.problem = all.error();
+    return answer;
+  }
   std::vector<std::string> names;
-  for (const KernelFunction& function : *functions)
+  for (const KernelFunction& function : *all)
     if (names.empty() || names.back() != function.name) names.push_back(function.name);
   const std::string meant = did_you_mean(target.name, names);
   answer.problem = {fmt::format("{}: no function of the kernel is called so", target.text),

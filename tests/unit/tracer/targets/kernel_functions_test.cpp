@@ -7,7 +7,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
+#include <string_view>
 
 #include "tests/support/temporary_folder.h"
 #include "tracer/targets/target_search.h"
@@ -61,9 +63,10 @@ class KernelFunctionsTest : public testing::Test {
   [[nodiscard]] Host host() const { return {folder_.path(), "6.12.0", 0}; }
   // Reasons by name and the last digits of the address.
   [[nodiscard]] std::map<std::string, std::string> reasons(
-      KernelFunctionsBy by = KernelFunctionsBy::kKprobeMulti) const {
+      KernelFunctionsBy by = KernelFunctionsBy::kKprobeMulti,
+      const std::function<bool(std::string_view)>& is_meant = [](std::string_view) { return true; }) const {
     std::map<std::string, std::string> out;
-    const auto functions = kernel_functions(host(), by);
+    const auto functions = kernel_functions(host(), by, is_meant);
     EXPECT_TRUE(functions);
     if (!functions) return out;
     for (const KernelFunction& function : *functions)
@@ -134,6 +137,23 @@ TEST_F(KernelFunctionsTest, KernelsThatListOnlyNames) {
   EXPECT_EQ(found["show 96"], "");
   EXPECT_EQ(found["show 128"], "");
   EXPECT_EQ(found["vfs_read 32"], kNowhere);
+}
+
+// What is read of a few is what is read of them among all, of whose other names tracefs may tell.
+TEST_F(KernelFunctionsTest, OnlyThoseThatAreMeant) {
+  const auto expect = [this](const std::string& of_show) {
+    const auto is_meant = [](std::string_view name) { return name == "show" || name == "__x64_sys_getppid"; };
+    auto all = reasons();
+    std::erase_if(all, [&](const auto& one) { return !is_meant(one.first.substr(0, one.first.find(' '))); });
+    EXPECT_EQ(all.size(), 3U);
+    EXPECT_EQ(all["__x64_sys_getppid 160"], "");
+    EXPECT_NE(all["show 96"].find(of_show), std::string::npos);
+    EXPECT_EQ(reasons(KernelFunctionsBy::kKprobeMulti, is_meant), all);
+  };
+  put("/sys/kernel/tracing/available_filter_functions", "vfs_read\nshow\n__ia32_sys_getppid\n");
+  expect("several functions");
+  put_addresses();
+  expect(kNowhere);
 }
 
 TEST_F(KernelFunctionsTest, TargetsAreFoundByPattern) {
