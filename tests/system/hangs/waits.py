@@ -122,7 +122,8 @@ class Run:
             if self.case.child:
                 waits = [call_of(Said("", child, child, -1)) for child in children_of(pid)]
                 now += [call if call and call[1] == "S" else None for call in waits] or [None]
-            if now != before or None in now:
+            # One that only waits for a CPU, on a busy machine, has not arrived either.
+            if now != before or None in now or any(("running", "R") in (call if isinstance(call, list) else [call]) for call in now):
                 since, before = time.monotonic(), now
             if time.monotonic() - since > 0.6 * SLOWNESS:
                 return []

@@ -12,9 +12,9 @@ constexpr std::uint64_t kFirstLookNs = 1'000'000 * kMillisecondNs;
 constexpr std::uint64_t kMostBlockedNs = 250 * kMillisecondNs;
 
 // The time from `begin` at which a wait is over that is looked at every `step`.
-std::uint64_t end_of(Patience& patience, std::uint64_t begin, std::uint64_t step, bool (*runs)(std::uint64_t)) {
+std::uint64_t end_of(Patience& patience, std::uint64_t begin, std::uint64_t step, bool (*runs_then)(std::uint64_t)) {
   std::uint64_t now = begin;
-  while (!patience.is_over(now, runs(now - begin))) now += step;
+  while (!patience.is_over(now, runs_then(now - begin))) now += step;
   return now - begin;
 }
 
