@@ -27,10 +27,10 @@ class Errand {
   Came next(ScoutMessage& answer);
   // Waits until something arrives, or this time is over: then it returns false.
   bool wait(int milliseconds) const;
-  // Whether the scout runs or waits for a processor: then only load on the processors delays it.
+  // Whether the scout runs or waits for a CPU: then only load on the CPUs delays it.
   [[nodiscard]] bool is_running() const;
-  // Whether nothing has arrived for longer than the request can take (see Patience, which has to be looked at); kLost
-  // counts as that, too.
+  // Whether nothing has arrived for longer than the request can take; kLost counts as that, too. Ask again and again:
+  // of the time between two calls, little counts (see Patience).
   [[nodiscard]] bool hangs();
   // The last number passed to goes_to().
   [[nodiscard]] std::uint32_t at() const { return at_; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// How long an answer is waited for. A machine with too few CPUs, or an emulated one whose host is busy, delays those
-// that answer and the tracer alike, and that is no reason to give anybody up. So time counts while nothing runs that
-// could answer, as far as the tracer was there to see it; time in which something runs counts for a quarter.
+// How long the tracer waits for an answer. A machine with too few CPUs, or an emulated one whose host is busy, delays
+// those that answer and the tracer alike, and that is no reason to give anybody up. So time counts while nothing runs
+// that could answer, and of the time between two looks 50 ms at most. Whoever runs all the time has four times as long.
 #pragma once
 
 #include <algorithm>
