@@ -71,6 +71,7 @@ class Diagnostician {
   void add_openings(const CallWait& wait, std::vector<Opening>& out) const;
   [[nodiscard]] std::vector<ComputingThread> computing() const;
   [[nodiscard]] std::vector<OtherWait> other_waits() const;
+  [[nodiscard]] bool is_owner_awake() const;
 
   LastCalls calls_;
   WakeHistory history_;
@@ -452,6 +453,16 @@ std::vector<OtherWait> Diagnostician::other_waits() const {
   return out;
 }
 
+// A thread of a Java virtual machine that waits to enter a monitor wakes once a second to look whether it is free.
+bool Diagnostician::is_owner_awake() const {
+  return std::any_of(waiters_.begin(), waiters_.end(), [this](const Waiter& waiter) {
+    if (!waiter.held || waiter.releaser != Releaser::kOwner || waiters_[waiter.owner].held) return false;
+    const LastCall& owner = calls_.threads[waiter.owner];
+    const LookedThread* seen = looked(owner);
+    return owner.standing == Standing::kRuns || owner.standing == Standing::kUncertain || !seen || !seen->asleep;
+  });
+}
+
 Result<Diagnosis> Diagnostician::run() {
   enter_looked_calls();
   waits_ = follow_calls(calls_, look_);
@@ -478,6 +489,7 @@ Result<Diagnosis> Diagnostician::run() {
   out.computing = computing();
   out.other_waits = other_waits();
   out.edges = edges();
+  out.owner_awake = is_owner_awake();
   if (out.findings.empty()) {
     const Situation situation{calls_, objects_, waiters_, stuck_};
     out.reason = why_none(situation);

@@ -2,9 +2,12 @@
 #include "cli/verbs/deadlock.h"
 
 #include <array>
+#include <chrono>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "cli/pages/bundles.h"
 #include "cli/pages/deadlock_page.h"
@@ -69,29 +72,44 @@ Result<int> show_diagnosis(const analyzer::Diagnosis& diagnosis, DeadlockFormat 
 
 namespace {
 
-Result<int> diagnose_store(const store::Database& database, DeadlockFormat format) {
-  auto diagnosis = analyzer::diagnose(database);
-  if (!diagnosis) return diagnosis.error();
-  return show_diagnosis(*diagnosis, format);
+// Shows a diagnosis; returns the exit status.
+using Show = std::function<Result<int>(const analyzer::Diagnosis&)>;
+
+Result<int> write_page_of(const analyzer::Diagnosis& diagnosis, const Bundle& bundle, const std::string& target,
+                          std::FILE* stream) {
+  Output out(stream);
+  out.write(html_page(bundle, "uscope deadlock " + target, deadlock_page(diagnosis, target)));
+  if (auto done = out.finish(); !done) return done.error();
+  return exit_status(diagnosis);
 }
 
-// Returns the exit status.
-Result<int> write_page_of(const store::Database& database, const Bundle& bundle, const std::string& target,
-                          std::FILE* stream) {
-  const auto diagnosis = analyzer::diagnose(database);
-  if (!diagnosis) return diagnosis.error();
-  Output out(stream);
-  out.write(html_page(bundle, "uscope deadlock " + target, deadlock_page(*diagnosis, target)));
-  if (auto done = out.finish(); !done) return done.error();
-  return exit_status(*diagnosis);
+// A thread may wait in a circle and yet wake for a moment, again and again: a look that meets it then finds nothing. So
+// the application is looked at again if a thread that others wait for was awake.
+Result<int> diagnose_running(const RecordVerbOptions& running, const Show& show) {
+  constexpr int kMostLooks = 3;
+  constexpr int kLookAgain = 100;  // no exit status
+  constexpr auto kPause = std::chrono::milliseconds(200);
+  for (int looks = 1;; looks++) {
+    const auto diagnose = [&](const store::Database& database) -> Result<int> {
+      const auto diagnosis = analyzer::diagnose(database);
+      if (!diagnosis) return diagnosis.error();
+      const bool again = looks < kMostLooks && diagnosis->findings.empty() && diagnosis->owner_awake;
+      return again ? Result<int>(kLookAgain) : show(*diagnosis);
+    };
+    auto status = with_attached_trace(running, diagnose, kDeadlockError);
+    if (!status || *status != kLookAgain) return status;
+    std::this_thread::sleep_for(kPause);
+  }
 }
 
 Result<int> write_page_of_file(const DeadlockOptions& options, const Bundle& bundle, const store::OutputPlace& place) {
   const auto database = store::Database::open(options.file);
   if (!database) return database.error();
   int status = 0;
+  const auto diagnosis = analyzer::diagnose(*database);
+  if (!diagnosis) return diagnosis.error();
   auto done = write_text_output(place, {&*database}, [&](std::FILE* stream) -> Result<void> {
-    auto found = write_page_of(*database, bundle, options.file.string(), stream);
+    auto found = write_page_of(*diagnosis, bundle, options.file.string(), stream);
     if (!found) return found.error();
     status = *found;
     return {};
@@ -120,13 +138,10 @@ Result<int> write_page_of_running(const DeadlockOptions& options, const Bundle& 
   const auto page = open_nameless(folder->get());
   if (!page) return page.error();
   const std::string target = describe_target(options.running);
-  auto status = with_attached_trace(
-      options.running,
-      [&](const store::Database& database) -> Result<int> {
-        const auto stream = stream_over(page->get());
-        return stream ? write_page_of(database, bundle, target, stream->get()) : stream.error();
-      },
-      kDeadlockError);
+  auto status = diagnose_running(options.running, [&](const analyzer::Diagnosis& diagnosis) -> Result<int> {
+    const auto stream = stream_over(page->get());
+    return stream ? write_page_of(diagnosis, bundle, target, stream->get()) : stream.error();
+  });
   if (!status || *status == kDeadlockError) return status;
   auto done = write_text_output(place, {}, [&](std::FILE* stream) { return copy_page(page->get(), stream); });
   if (!done) return done.error();
@@ -151,14 +166,15 @@ Result<int> run_deadlock(const DeadlockOptions& options) {
                             : "neither a trace nor a running application is given",
                  "give one of: FILE.db, --pid PID, --app NAME, --cgroup PATH"};
   if (options.html) return write_deadlock_page(options, is_running);
-  const auto diagnose = [&options](const store::Database& database) {
-    return diagnose_store(database, options.format);
+  const Show show = [&options](const analyzer::Diagnosis& diagnosis) {
+    return show_diagnosis(diagnosis, options.format);
   };
-  if (is_running) return with_attached_trace(running, diagnose, kDeadlockError);
+  if (is_running) return diagnose_running(running, show);
   const Pager pager;
   auto database = open_confined(options.file);
   if (!database) return database.error();
-  return diagnose(*database);
+  const auto diagnosis = analyzer::diagnose(*database);
+  return diagnosis ? show(*diagnosis) : diagnosis.error();
 }
 
 }  // namespace uscope::cli

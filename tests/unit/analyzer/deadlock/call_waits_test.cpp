@@ -522,6 +522,23 @@ TEST_F(CallWaits, TheTimeoutOfWhoEntersAMonitorDoesNotCount) {
   expect_finding(trace, look, Verdict::kDeadlock, FindingType::kCycle, {100, 101}, {"the monitor of a Account"});
 }
 
+// It is awake for a moment then: the other's owner is known, and what it waits for itself is not.
+TEST_F(CallWaits, AnOwnerMetAwakeIsTold) {
+  HungTrace trace{.threads = {sem_waiter(100, "a", kA), sem_waiter(101, "b", kB)}};
+  for (MadeThread& thread : trace.threads) thread.timeout_ns = 1'000'000'000;
+  MadeLook look;
+  look.in_call(1, "futex").monitor(1, "enter", 4096, 101);
+  EXPECT_TRUE(look_at(trace, look).owner_awake);
+  look.in_call(2, "futex");
+  EXPECT_FALSE(look_at(trace, look).owner_awake) << "it sleeps, in a wait of another kind";
+  trace.threads[1] = running(101, "b");
+  EXPECT_TRUE(look_at(trace, MadeLook().in_call(1, "futex").monitor(1, "enter", 4096, 101)).owner_awake);
+  MadeLook circle;
+  circle.in_call(1, "futex").in_call(2, "futex").monitor(1, "enter", 4096, 101).monitor(2, "enter", 8192, 100);
+  trace.threads[1] = sem_waiter(101, "b", kB);
+  EXPECT_FALSE(look_at(trace, circle).owner_awake);
+}
+
 TEST_F(CallWaits, JavaMonitorsAreLocksWithOwners) {
   HungTrace trace{.threads = {sem_waiter(100, "a", kA), sem_waiter(101, "b", kB), running(102, "vm")}};
   MadeLook look;
