@@ -76,7 +76,7 @@ std::optional<FoundFile> FileOpener::open(FileToOpen file) {
                         file.path};
   opening.file = std::move(file);
   opening.error = ENOENT;
-  opening.met_ns = monotonic_ns();
+  opening.met_ns = time_.look();
   if (scouts_ == nullptr) return open_here(opening);
   // Nothing waits for another file of a process that is slow.
   if (processes_.count(pid) == 0 && debt_.left_ms() <= limits_.most_debt_ms) {
@@ -118,14 +118,15 @@ std::optional<FoundFile> FileOpener::open_here(Opening& opening) {
 }
 
 std::optional<FoundFile> FileOpener::open_soon(Opening& opening) {
-  const std::uint64_t until = opening.met_ns + static_cast<std::uint64_t>(limits_.first_wait_ms) * kMs;
+  const std::uint64_t began = monotonic_ns();
+  const std::uint64_t until = began + static_cast<std::uint64_t>(limits_.first_wait_ms) * kMs;
   std::optional<FoundFile> found = go_on(opening);
   while (!found && opening.errand) {
     const std::uint64_t now = monotonic_ns();
     if (now >= until || !opening.errand->wait(static_cast<int>((until - now + kMs - 1) / kMs))) break;
     found = go_on(opening);
   }
-  const std::uint64_t waited = monotonic_ns() - opening.met_ns;
+  const std::uint64_t waited = monotonic_ns() - began;
   if (waited > kFreeNs) debt_.add(waited);
   return found;
 }
@@ -145,8 +146,12 @@ std::optional<FoundFile> FileOpener::judge(Opening& opening, OpenedFile opened) 
   return found;
 }
 
+bool FileOpener::is_overdue(const Opening& opening) {
+  return time_.look() - opening.met_ns >= static_cast<std::uint64_t>(limits_.longest_ms) * kMs;
+}
+
 std::optional<FoundFile> FileOpener::go_on(Opening& opening) {
-  const bool overdue = monotonic_ns() - opening.met_ns >= static_cast<std::uint64_t>(limits_.longest_ms) * kMs;
+  const bool overdue = is_overdue(opening);
   while (opening.errand || !overdue) {
     Step step = Step::kLater;
     if (auto found = follow(opening, &step)) return found;
@@ -227,7 +232,7 @@ void FileOpener::drop_overdue(std::vector<FoundFile>& found) {
     const std::uint32_t pid = turn_.front();
     turn_.pop_front();
     Openings& waiting = processes_[pid].waiting;
-    while (!waiting.empty() && now - waiting.front().met_ns >= static_cast<std::uint64_t>(limits_.longest_ms) * kMs) {
+    while (!waiting.empty() && is_overdue(waiting.front())) {
       found.push_back(give_up_file(*scouts_, waiting.front().file, kTurn));
       waiting.pop_front();
     }

@@ -55,7 +55,7 @@ struct OpeningLimits {
   std::size_t at_once = 12;
   std::size_t of_one = 4;   // of these, for one process
   int silence_ms = 2'000;   // a scout that says nothing for so long, hangs
-  int longest_ms = 10'000;  // from when a file is met
+  int longest_ms = 10'000;  // from when a file is met; as CountedTime counts
 };
 
 class FileOpener {
@@ -83,9 +83,9 @@ class FileOpener {
   struct Opening {
     FileToOpen file;
     std::array<std::string, 4> candidates;
-    std::size_t next = 0;  // candidate
-    int error = 0;         // of the last candidate
-    std::uint64_t met_ns = 0;
+    std::size_t next = 0;      // candidate
+    int error = 0;             // of the last candidate
+    std::uint64_t met_ns = 0;  // by `time_`
     std::optional<Errand> errand = {};
     std::optional<ScoutMessage> answer = {};
   };
@@ -104,6 +104,7 @@ class FileOpener {
   std::optional<FoundFile> judge(Opening& opening, OpenedFile opened) const;
   std::optional<FoundFile> open_beside(Openings one);
   [[nodiscard]] bool is_any_running() const;
+  [[nodiscard]] bool is_overdue(const Opening& opening);
   void forget_if_idle(std::uint32_t pid);
   void start_waiting(std::vector<FoundFile>& found);
   void drop_overdue(std::vector<FoundFile>& found);
@@ -112,6 +113,7 @@ class FileOpener {
   Scouts* scouts_;
   const OpeningLimits limits_;
   const ScoutWork work_;
+  CountedTime time_;
   WaitingDebt debt_;
   Openings running_;
   std::unordered_map<std::uint32_t, Process> processes_;  // with a file that is being opened, or waits for it

@@ -42,7 +42,14 @@ TEST(Patience, OfALongTimeWithoutALookLittleCounts) {
   EXPECT_FALSE(patience.is_over(kFirstLookNs + 900 * kMillisecondNs, false));
   EXPECT_EQ(end_of(patience, kFirstLookNs + 900 * kMillisecondNs, 10 * kMillisecondNs,
                    [](std::uint64_t past) { return past > 90 * kMillisecondNs; }),
-            100 * kMillisecondNs);
+            290 * kMillisecondNs);
+}
+
+TEST(Patience, APauseOfTheWholeMachineIsNobodysSilence) {
+  Patience patience(kMostBlockedNs, kFirstLookNs);
+  std::uint64_t now = kFirstLookNs;
+  for (int i = 0; i < 19; i++) EXPECT_FALSE(patience.is_over(now += 3'000 * kMillisecondNs, true)) << i;
+  EXPECT_TRUE(patience.is_over(now + 3'000 * kMillisecondNs, true));
 }
 
 TEST(Patience, AnAnswerBeginsItAnew) {
