@@ -112,7 +112,12 @@ class AttachCase(TraceCase):
     def ends(self, tracer):
         """By itself."""
         self.assertEqual(tracer.wait(WAIT), 0, self.text())
-        self.assertEqual(self.rows("SELECT cause, count FROM loss"), [], self.text())
+        self.assertEqual(self.rows("SELECT cause, count FROM loss"), [], self.text() + self.what_is_missing())
+
+    def what_is_missing(self):
+        files = self.rows("SELECT path, trouble FROM unwind_table WHERE trouble IS NOT NULL")
+        calls = self.rows("SELECT tid, kind, how, ended, folded FROM v_event WHERE folded IS NULL OR ended IS NOT 'root'")
+        return f"files that were not read: {files}\ncalls without a whole stack: {calls}\n"
 
     def finish(self, tracer):
         tracer.send_signal(signal.SIGINT)
