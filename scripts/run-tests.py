@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Runs the tests of a build folder with ctest: run-tests.py BUILD [--label LABEL] [--beside COMMAND]
+"""Runs the tests of a build folder with ctest: run-tests.py BUILD [--label LABEL] [--guests N] [--beside COMMAND]
 
 COMMAND, a shell's, runs meanwhile with what the tests leave of the CPUs (SCHED_IDLE): many of them wait. What it prints comes after theirs.
 
@@ -22,17 +22,17 @@ import xml.etree.ElementTree
 SLOWEST = 20
 REPEATED = 40  # lines of each test that failed, at most
 MOST_OUTPUT = 1 << 20  # bytes of a test, as far as they are kept
-AT_ONCE = 2 * (os.cpu_count() or 1)  # of tests that wait half of their time; others count twice (PROCESSORS in tests/vm and tests/system)
+AT_ONCE = 2 * (os.cpu_count() or 1)  # of tests that wait half of their time; others count twice (PROCESSORS in tests/system)
 SKIPPED = re.compile(r"^\[  SKIPPED \] (\w+\.\S+) \(\d", re.MULTILINE)
 FAILURE = re.compile(r"Failure$|\bFAILED\b|\bFAIL\b|\bERROR:|^\w*(Error|Wrong)\b")
 BEHIND = 7  # lines behind such a line that belong to it
 RESULT = re.compile(r"^\s*\d+/\d+ Test\s+#\d+: (\S+) .*?([0-9.]+) sec")
 
 
-def run(build, retries, results, *options):
+def run(build, at_once, retries, results, *options):
     """ctest's exit status, the seconds that each test took, ctest's summary line."""
     seconds, summary = {}, ""
-    command = ["ctest", "--test-dir", str(build), "--output-on-failure", "--no-tests=error", f"-j{AT_ONCE}",
+    command = ["ctest", "--test-dir", str(build), "--output-on-failure", "--no-tests=error", f"-j{at_once}",
                "--output-junit", str(results), "--test-output-size-passed", str(MOST_OUTPUT), *options]
     environment = {**os.environ, "USCOPE_TEST_RETRIES": str(retries)}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace", env=environment) as ctest:
@@ -96,9 +96,10 @@ def show(title, names):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage="run-tests.py BUILD [--label LABEL] [--beside COMMAND]")
+    parser = argparse.ArgumentParser(usage="run-tests.py BUILD [--label LABEL] [--guests N] [--beside COMMAND]")
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--label")
+    parser.add_argument("--guests", type=int, default=0, help="that run at once beside the other tests (tests/vm/CMakeLists.txt)")
     parser.add_argument("--beside")
     arguments = parser.parse_args()
     chosen = ["-L", f"^{arguments.label}$"] if arguments.label else []
@@ -111,7 +112,7 @@ def main():
             output = stack.enter_context(tempfile.TemporaryFile())
             beside = start_beside(arguments.beside, output)
             stack.callback(kill_group, beside)
-        status, seconds, summary = run(arguments.build, retries, results, *chosen)
+        status, seconds, summary = run(arguments.build, AT_ONCE + arguments.guests, retries, results, *chosen)
         if arguments.beside and end_beside(beside, output, arguments.beside) != 0:
             status = status or 1
 

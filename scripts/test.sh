@@ -57,4 +57,4 @@ stage "fuzzers"
 scripts/fuzz.sh 5
 
 stage "all tests, and clang-tidy beside them"
-exec scripts/run-tests.py build/release --beside "scripts/tidy.py build/release"
+exec scripts/run-tests.py build/release --guests 2 --beside "scripts/tidy.py build/release"
