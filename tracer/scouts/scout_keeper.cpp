@@ -17,8 +17,10 @@
 #include <utility>
 #include <vector>
 
+#include "support/clock.h"
 #include "support/process/child_process.h"
 #include "support/process/fd_passing.h"
+#include "tracer/scouts/patience.h"
 #include "tracer/scouts/scout_packets.h"
 #include "tracer/scouts/scout_work.h"
 
@@ -26,7 +28,7 @@ namespace uscope::tracer {
 namespace {
 
 constexpr int kNice = -20;        // as the collector, which may wait for scouts
-constexpr int kKeeperMs = 5'000;  // the keeper never does anything that may block
+constexpr int kKeeperMs = 5'000;  // as CountedTime counts: the keeper never does anything that may block
 
 struct KeeperAnswer {
   std::int32_t error = 0;
@@ -84,6 +86,13 @@ class Desk final : public ScoutDesk {
   _exit(0);
 }
 
+bool answers(int keeper) {
+  constexpr int kWaitMs = 10;
+  for (CountedTime time; !is_readable(keeper, kWaitMs);)
+    if (time.look() >= kKeeperMs * kMillisecondNs) return false;
+  return true;
+}
+
 }  // namespace
 
 void keep_scouts(int control) {
@@ -119,7 +128,7 @@ std::optional<Scout> fork_scout(UniqueFd& keeper) {
   KeeperAnswer answer;
   std::vector<UniqueFd> fds;
   if (!send_with_fds(keeper.get(), std::as_bytes(std::span(&request, 1)), std::span(&fd, 1)) ||
-      !is_readable(keeper.get(), kKeeperMs) ||
+      !answers(keeper.get()) ||
       receive_with_fds(keeper.get(), std::as_writable_bytes(std::span(&answer, 1)), fds, MSG_DONTWAIT) !=
           sizeof(answer)) {
     keeper.reset();
