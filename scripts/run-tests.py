@@ -10,6 +10,7 @@ have one (tests/support/twice.py), and the twenty tests that took longest. The l
 
 import argparse
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -29,11 +30,16 @@ BEHIND = 7  # lines behind such a line that belong to it
 RESULT = re.compile(r"^\s*\d+/\d+ Test\s+#\d+: (\S+) .*?([0-9.]+) sec")
 
 
-def run(build, at_once, retries, results, *options):
+def run(build, guests, retries, results, *options):
     """ctest's exit status, the seconds that each test took, ctest's summary line."""
     seconds, summary = {}, ""
-    command = ["ctest", "--test-dir", str(build), "--output-on-failure", "--no-tests=error", f"-j{at_once}",
+    command = ["ctest", "--test-dir", str(build), "--output-on-failure", "--no-tests=error", f"-j{AT_ONCE + guests}",
                "--output-junit", str(results), "--test-output-size-passed", str(MOST_OUTPUT), *options]
+    if guests:
+        places = results.with_name("places.json")
+        slots = [{"id": str(at)} for at in range(guests)]
+        places.write_text(json.dumps({"version": {"major": 1, "minor": 0}, "local": [{"guests": slots}]}), encoding="ascii")
+        command += ["--resource-spec-file", str(places)]
     environment = {**os.environ, "USCOPE_TEST_RETRIES": str(retries)}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace", env=environment) as ctest:
         for line in ctest.stdout:
@@ -112,7 +118,7 @@ def main():
             output = stack.enter_context(tempfile.TemporaryFile())
             beside = start_beside(arguments.beside, output)
             stack.callback(kill_group, beside)
-        status, seconds, summary = run(arguments.build, AT_ONCE + arguments.guests, retries, results, *chosen)
+        status, seconds, summary = run(arguments.build, arguments.guests, retries, results, *chosen)
         if arguments.beside and end_beside(beside, output, arguments.beside) != 0:
             status = status or 1
 
