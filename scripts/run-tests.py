@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Runs the tests of a build folder with ctest: run-tests.py BUILD [--label LABEL] [--guests N] [--beside COMMAND]
+"""Runs the tests of a build folder with ctest: run-tests.py BUILD [--label LABEL] [--but LABEL] [--beside COMMAND]
 
-COMMAND, a shell's, runs meanwhile with what the tests leave of the CPUs (SCHED_IDLE): many of them wait. What it prints comes after theirs.
+COMMAND, a shell's, runs beside them with what they leave of the CPUs (SCHED_IDLE): many of them wait. It begins with the first test that is no
+guest's (vm.*): guests come first, and leave nothing. What it prints comes after what the tests print.
 
 Afterwards it repeats what failed tests said of their failure, and lists the cases that were skipped, the second tries of those tests that
 have one (tests/support/twice.py), and the twenty tests that took longest. The last line is ctest's own summary; the exit status is ctest's, or 1 where the tests passed and COMMAND failed.
@@ -10,7 +11,6 @@ have one (tests/support/twice.py), and the twenty tests that took longest. The l
 
 import argparse
 import contextlib
-import json
 import os
 import pathlib
 import re
@@ -23,28 +23,27 @@ import xml.etree.ElementTree
 SLOWEST = 20
 REPEATED = 40  # lines of each test that failed, at most
 MOST_OUTPUT = 1 << 20  # bytes of a test, as far as they are kept
-AT_ONCE = 2 * (os.cpu_count() or 1)  # of tests that wait half of their time; others count twice (PROCESSORS in tests/system)
+AT_ONCE = 2 * (os.cpu_count() or 1)  # of tests that wait half of their time; others count twice (PROCESSORS in tests/vm and tests/system)
 SKIPPED = re.compile(r"^\[  SKIPPED \] (\w+\.\S+) \(\d", re.MULTILINE)
 FAILURE = re.compile(r"Failure$|\bFAILED\b|\bFAIL\b|\bERROR:|^\w*(Error|Wrong)\b")
 BEHIND = 7  # lines behind such a line that belong to it
+BEGINS_BESIDE = re.compile(r"^\s*Start\s+\d+: (?!vm\.)")
 RESULT = re.compile(r"^\s*\d+/\d+ Test\s+#\d+: (\S+) .*?([0-9.]+) sec")
 
 
-def run(build, guests, retries, results, *options):
-    """ctest's exit status, the seconds that each test took, ctest's summary line."""
+def run(build, retries, results, begin_beside, *options):
+    """ctest's exit status, the seconds that each test took, ctest's summary line. `begin_beside` is called when a test
+    begins that is no guest's."""
     seconds, summary = {}, ""
-    command = ["ctest", "--test-dir", str(build), "--output-on-failure", "--no-tests=error", f"-j{AT_ONCE + guests}",
+    command = ["ctest", "--test-dir", str(build), "--output-on-failure", "--no-tests=error", f"-j{AT_ONCE}",
                "--output-junit", str(results), "--test-output-size-passed", str(MOST_OUTPUT), *options]
-    if guests:
-        places = results.with_name("places.json")
-        slots = [{"id": str(at)} for at in range(guests)]
-        places.write_text(json.dumps({"version": {"major": 1, "minor": 0}, "local": [{"guests": slots}]}), encoding="ascii")
-        command += ["--resource-spec-file", str(places)]
     environment = {**os.environ, "USCOPE_TEST_RETRIES": str(retries)}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace", env=environment) as ctest:
         for line in ctest.stdout:
             sys.stdout.write(line)
             sys.stdout.flush()
+            if BEGINS_BESIDE.match(line):
+                begin_beside()
             found = RESULT.match(line)
             if found:
                 seconds[found.group(1)] = float(found.group(2))
@@ -102,24 +101,30 @@ def show(title, names):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage="run-tests.py BUILD [--label LABEL] [--guests N] [--beside COMMAND]")
+    parser = argparse.ArgumentParser(usage="run-tests.py BUILD [--label LABEL] [--but LABEL] [--beside COMMAND]")
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--label")
-    parser.add_argument("--guests", type=int, default=0, help="that run at once beside the other tests (tests/vm/CMakeLists.txt)")
+    parser.add_argument("--but")
     parser.add_argument("--beside")
     arguments = parser.parse_args()
     chosen = ["-L", f"^{arguments.label}$"] if arguments.label else []
+    chosen += ["-LE", f"^{arguments.but}$"] if arguments.but else []
     retries = arguments.build.resolve() / "retries.log"
     retries.write_text("", encoding="utf-8")
     results = arguments.build.resolve() / "results.xml"
     results.unlink(missing_ok=True)
     with contextlib.ExitStack() as stack:
-        if arguments.beside:
-            output = stack.enter_context(tempfile.TemporaryFile())
-            beside = start_beside(arguments.beside, output)
-            stack.callback(kill_group, beside)
-        status, seconds, summary = run(arguments.build, arguments.guests, retries, results, *chosen)
-        if arguments.beside and end_beside(beside, output, arguments.beside) != 0:
+        output = stack.enter_context(tempfile.TemporaryFile())
+        beside = []
+
+        def begin_beside():
+            if arguments.beside and not beside:
+                beside.append(start_beside(arguments.beside, output))
+                stack.callback(kill_group, beside[0])
+
+        status, seconds, summary = run(arguments.build, retries, results, begin_beside, *chosen)
+        begin_beside()  # where guests are all that was to run
+        if beside and end_beside(beside[0], output, arguments.beside) != 0:
             status = status or 1
 
     print()

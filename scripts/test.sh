@@ -51,10 +51,11 @@ fi
 stage "unit tests with AddressSanitizer and UndefinedBehaviorSanitizer"
 cmake --preset asan-ubsan -DUSCOPE_TESTS=ON
 cmake --build build/asan-ubsan
-scripts/run-tests.py build/asan-ubsan
+scripts/run-tests.py build/asan-ubsan --but computes
 
 stage "fuzzers"
 scripts/fuzz.sh 5
 
-stage "all tests, and clang-tidy beside them"
-exec scripts/run-tests.py build/release --guests 2 --beside "scripts/tidy.py build/release"
+stage "all tests; beside them the sanitizers' tests that only compute, and clang-tidy"
+exec scripts/run-tests.py build/release \
+  --beside "scripts/run-tests.py build/asan-ubsan --label computes; status=\$?; scripts/tidy.py build/release && exit \$status"
