@@ -453,14 +453,16 @@ std::vector<OtherWait> Diagnostician::other_waits() const {
   return out;
 }
 
-// A thread of a Java virtual machine that waits to enter a monitor wakes once a second to look whether it is free.
+// Whether a thread owns a monitor that another one waits to enter, and has not slept during the look: what it waits for
+// itself is then not known. HotSpot lets a thread that waits to enter a monitor wake once a second.
 bool Diagnostician::is_owner_awake() const {
-  return std::any_of(waiters_.begin(), waiters_.end(), [this](const Waiter& waiter) {
-    if (!waiter.held || waiter.releaser != Releaser::kOwner || waiters_[waiter.owner].held) return false;
-    const LastCall& owner = calls_.threads[waiter.owner];
-    const LookedThread* seen = looked(owner);
-    return owner.standing == Standing::kRuns || owner.standing == Standing::kUncertain || !seen || !seen->asleep;
-  });
+  for (std::size_t i = 0; i < waiters_.size(); i++) {
+    const Waiter& waiter = waiters_[i];
+    if (!waiter.held || objects_[i].what.primitive != Primitive::kMonitor || waiters_[waiter.owner].held) continue;
+    const LookedThread* seen = looked(calls_.threads[waiter.owner]);
+    if (!seen || !seen->asleep) return true;
+  }
+  return false;
 }
 
 Result<Diagnosis> Diagnostician::run() {

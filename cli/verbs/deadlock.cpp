@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/verbs/deadlock.h"
 
+#include <unistd.h>
+
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
 #include <thread>
 
 #include "cli/pages/bundles.h"
@@ -59,67 +64,62 @@ int exit_status(const analyzer::Diagnosis& diagnosis) {
   return diagnosis.verdict == analyzer::Verdict::kNone ? 0 : 1;
 }
 
+// Makes the result's text of a diagnosis.
+using Render = std::function<std::string(const analyzer::Diagnosis&)>;
+
+Render by_format(DeadlockFormat format) {
+  return [format](const analyzer::Diagnosis& diagnosis) {
+    if (format == DeadlockFormat::kJson) return deadlock_json(diagnosis);
+    if (format == DeadlockFormat::kDot) return deadlock_dot(diagnosis);
+    return deadlock_text(diagnosis, text_width(stdout));
+  };
+}
+
+Render as_page(const Bundle& bundle, const std::string& target) {
+  return [&bundle, target](const analyzer::Diagnosis& diagnosis) {
+    return html_page(bundle, "uscope deadlock " + target, deadlock_page(diagnosis, target));
+  };
+}
+
+Result<void> write_text(const std::string& text, std::FILE* stream) {
+  Output out(stream);
+  out.write(text);
+  return out.finish();
+}
+
 }  // namespace
 
 Result<int> show_diagnosis(const analyzer::Diagnosis& diagnosis, DeadlockFormat format) {
-  Output out(stdout);
-  if (format == DeadlockFormat::kText) out.write(deadlock_text(diagnosis, text_width(stdout)));
-  if (format == DeadlockFormat::kJson) out.write(deadlock_json(diagnosis));
-  if (format == DeadlockFormat::kDot) out.write(deadlock_dot(diagnosis));
-  if (auto done = out.finish(); !done) return done.error();
+  if (auto done = write_text(by_format(format)(diagnosis), stdout); !done) return done.error();
   return exit_status(diagnosis);
 }
 
 namespace {
 
-// Shows a diagnosis; returns the exit status.
-using Show = std::function<Result<int>(const analyzer::Diagnosis&)>;
-
-Result<int> write_page_of(const analyzer::Diagnosis& diagnosis, const Bundle& bundle, const std::string& target,
-                          std::FILE* stream) {
-  Output out(stream);
-  out.write(html_page(bundle, "uscope deadlock " + target, deadlock_page(diagnosis, target)));
-  if (auto done = out.finish(); !done) return done.error();
-  return exit_status(diagnosis);
-}
-
-// A thread may wait in a circle and yet wake for a moment, again and again: a look that meets it then finds nothing. So
-// the application is looked at again if a thread that others wait for was awake.
-Result<int> diagnose_running(const RecordVerbOptions& running, const Show& show) {
-  constexpr int kMostLooks = 3;
-  constexpr int kLookAgain = 100;  // no exit status
-  constexpr auto kPause = std::chrono::milliseconds(200);
-  for (int looks = 1;; looks++) {
-    const auto diagnose = [&](const store::Database& database) -> Result<int> {
-      const auto diagnosis = analyzer::diagnose(database);
-      if (!diagnosis) return diagnosis.error();
-      const bool again = looks < kMostLooks && diagnosis->findings.empty() && diagnosis->owner_awake;
-      return again ? Result<int>(kLookAgain) : show(*diagnosis);
-    };
-    auto status = with_attached_trace(running, diagnose, kDeadlockError);
-    if (!status || *status != kLookAgain) return status;
-    std::this_thread::sleep_for(kPause);
-  }
-}
-
 Result<int> write_page_of_file(const DeadlockOptions& options, const Bundle& bundle, const store::OutputPlace& place) {
   const auto database = store::Database::open(options.file);
   if (!database) return database.error();
   int status = 0;
-  const auto diagnosis = analyzer::diagnose(*database);
-  if (!diagnosis) return diagnosis.error();
   auto done = write_text_output(place, {&*database}, [&](std::FILE* stream) -> Result<void> {
-    auto found = write_page_of(*diagnosis, bundle, options.file.string(), stream);
-    if (!found) return found.error();
-    status = *found;
-    return {};
+    const auto diagnosis = analyzer::diagnose(*database);
+    if (!diagnosis) return diagnosis.error();
+    status = exit_status(*diagnosis);
+    return write_text(as_page(bundle, options.file.string())(*diagnosis), stream);
   });
   if (!done) return done.error();
   return status;
 }
 
-Result<void> copy_page(int page, std::FILE* stream) {
-  const auto from = stream_over(page, "r");
+// Puts the text in place of what the file holds.
+Result<void> replace_text(int file, const std::string& text) {
+  if (ftruncate(file, 0) != 0 || lseek(file, 0, SEEK_SET) != 0)
+    return errno_error("cannot write a file without a name", errno);
+  const auto stream = stream_over(file);
+  return stream ? write_text(text, stream->get()) : stream.error();
+}
+
+Result<void> copy_text(int file, std::FILE* stream) {
+  const auto from = stream_over(file, "r");
   if (!from) return from.error();
   std::rewind(from->get());
   Output out(stream);
@@ -129,22 +129,41 @@ Result<void> copy_page(int page, std::FILE* stream) {
   return out.finish();
 }
 
-// What diagnoses an application that runs may not write files any more: it writes the page to one without a name, which
-// is then copied.
-Result<int> write_page_of_running(const DeadlockOptions& options, const Bundle& bundle,
-                                  const store::OutputPlace& place) {
+// Looks at a running application, and writes the result to `answer`; returns the exit status. Threads of a Java virtual
+// machine that wait in a circle wake for a moment, once a second, and a look that meets one of them then finds nothing:
+// so there are up to three looks. If a later one fails, since the application has ended, the one before it counts.
+Result<int> look_at_running(const RecordVerbOptions& running, const Render& render, int answer) {
+  constexpr int kMostLooks = 3;
+  constexpr int kLookAgain = 64;  // added to the exit status of the child process that diagnoses
+  constexpr auto kPause = std::chrono::milliseconds(200);
+  std::optional<int> before;
+  for (int looks = 1;; looks++) {
+    const auto diagnose = [&](const store::Database& database) -> Result<int> {
+      const auto diagnosis = analyzer::diagnose(database);
+      if (!diagnosis) return diagnosis.error();
+      if (auto done = replace_text(answer, render(*diagnosis)); !done) return done.error();
+      const bool again = looks < kMostLooks && diagnosis->findings.empty() && diagnosis->owner_awake;
+      return exit_status(*diagnosis) + (again ? kLookAgain : 0);
+    };
+    const auto status = with_attached_trace(running, diagnose, kDeadlockError);
+    if (!status || *status == kDeadlockError) return before ? Result<int>(*before) : status;
+    if (*status < kLookAgain || *status > kLookAgain + kUndecided) return status;
+    before = *status - kLookAgain;
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+// What diagnoses an application that runs may not write files any more: it writes the result to one without a name,
+// which `deliver` then copies.
+Result<int> diagnose_running(const RecordVerbOptions& running, const Render& render,
+                             const std::function<Result<void>(int answer)>& deliver) {
   const auto folder = open_temporary_folder();
   if (!folder) return folder.error();
-  const auto page = open_nameless(folder->get());
-  if (!page) return page.error();
-  const std::string target = describe_target(options.running);
-  auto status = diagnose_running(options.running, [&](const analyzer::Diagnosis& diagnosis) -> Result<int> {
-    const auto stream = stream_over(page->get());
-    return stream ? write_page_of(diagnosis, bundle, target, stream->get()) : stream.error();
-  });
-  if (!status || *status == kDeadlockError) return status;
-  auto done = write_text_output(place, {}, [&](std::FILE* stream) { return copy_page(page->get(), stream); });
-  if (!done) return done.error();
+  const auto answer = open_nameless(folder->get());
+  if (!answer) return answer.error();
+  const auto status = look_at_running(running, render, answer->get());
+  if (!status || (*status != 0 && *status != 1 && *status != kUndecided)) return status;
+  if (auto done = deliver(answer->get()); !done) return done.error();
   return status;
 }
 
@@ -153,7 +172,10 @@ Result<int> write_deadlock_page(const DeadlockOptions& options, bool is_running)
   if (!bundle) return bundle.error();
   auto place = store::OutputPlace::find(*options.html, store::OutputKind::kPage, options.force);
   if (!place) return place.error();
-  return is_running ? write_page_of_running(options, *bundle, *place) : write_page_of_file(options, *bundle, *place);
+  if (!is_running) return write_page_of_file(options, *bundle, *place);
+  return diagnose_running(options.running, as_page(*bundle, describe_target(options.running)), [&place](int answer) {
+    return write_text_output(*place, {}, [answer](std::FILE* stream) { return copy_text(answer, stream); });
+  });
 }
 
 }  // namespace
@@ -166,15 +188,13 @@ Result<int> run_deadlock(const DeadlockOptions& options) {
                             : "neither a trace nor a running application is given",
                  "give one of: FILE.db, --pid PID, --app NAME, --cgroup PATH"};
   if (options.html) return write_deadlock_page(options, is_running);
-  const Show show = [&options](const analyzer::Diagnosis& diagnosis) {
-    return show_diagnosis(diagnosis, options.format);
-  };
-  if (is_running) return diagnose_running(running, show);
+  if (is_running)
+    return diagnose_running(running, by_format(options.format), [](int answer) { return copy_text(answer, stdout); });
   const Pager pager;
   auto database = open_confined(options.file);
   if (!database) return database.error();
   const auto diagnosis = analyzer::diagnose(*database);
-  return diagnosis ? show(*diagnosis) : diagnosis.error();
+  return diagnosis ? show_diagnosis(*diagnosis, options.format) : diagnosis.error();
 }
 
 }  // namespace uscope::cli

@@ -537,6 +537,8 @@ TEST_F(CallWaits, AnOwnerMetAwakeIsTold) {
   circle.in_call(1, "futex").in_call(2, "futex").monitor(1, "enter", 4096, 101).monitor(2, "enter", 8192, 100);
   trace.threads[1] = sem_waiter(101, "b", kB);
   EXPECT_FALSE(look_at(trace, circle).owner_awake);
+  const HungTrace mutex{.threads = {mutex_waiter(100, "a", kA, 101), running(101, "b")}};
+  EXPECT_FALSE(look_at(mutex, MadeLook().in_call(1, "futex")).owner_awake) << "another look tells no more";
 }
 
 TEST_F(CallWaits, JavaMonitorsAreLocksWithOwners) {
