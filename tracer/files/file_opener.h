@@ -55,7 +55,7 @@ struct OpeningLimits {
   std::size_t at_once = 12;
   std::size_t of_one = 4;   // of these, for one process
   int silence_ms = 2'000;   // a scout that says nothing for so long, hangs
-  int longest_ms = 10'000;  // from when a file is met; as CountedTime counts
+  int longest_ms = 10'000;  // from when a file is met, as CountedTime counts; of a copy alone, by the clock
 };
 
 class FileOpener {

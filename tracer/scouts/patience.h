@@ -17,7 +17,7 @@ class CountedTime {
  public:
   explicit CountedTime(std::uint64_t now_ns = monotonic_ns()) : looked_ns_(now_ns) {}
 
-  // Looks at the clock anew; returns what counts of the time since the last look.
+  // A look at this time; returns what counts of the time since the last look.
   std::uint64_t step(std::uint64_t now_ns) {
     const std::uint64_t passed = std::min(now_ns - looked_ns_, kMostOfALookNs);
     looked_ns_ = now_ns;

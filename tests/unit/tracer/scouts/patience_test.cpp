@@ -45,7 +45,7 @@ TEST(Patience, OfALongTimeWithoutALookLittleCounts) {
             950 * kMillisecondNs);
 }
 
-TEST(Patience, APauseOfTheWholeMachineIsNobodysSilence) {
+TEST(Patience, OfEachPauseOfTheMachineLittleCounts) {
   Patience patience(kMostBlockedNs, kFirstLookNs);
   std::uint64_t now = kFirstLookNs;
   for (int i = 0; i < 19; i++) EXPECT_FALSE(patience.is_over(now += 3'000 * kMillisecondNs, true)) << i;
