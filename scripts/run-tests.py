@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Runs the tests of a build folder with ctest: run-tests.py BUILD [--label LABEL] [--but LABEL] [--beside COMMAND]
+"""Runs the tests of a build folder with ctest: run-tests.py BUILD [--label LABEL] [--without LABEL] [--beside COMMAND]
 
-COMMAND, a shell's, runs beside them with what they leave of the CPUs (SCHED_IDLE): many of them wait. It begins with the first test that is no
-guest's (vm.*): guests come first, and leave nothing. What it prints comes after what the tests print.
+COMMAND, a shell's, runs meanwhile with what the tests leave of the CPUs (SCHED_IDLE): many of them wait. What it prints comes after theirs.
 
 Afterwards it repeats what failed tests said of their failure, and lists the cases that were skipped, the second tries of those tests that
 have one (tests/support/twice.py), and the twenty tests that took longest. The last line is ctest's own summary; the exit status is ctest's, or 1 where the tests passed and COMMAND failed.
@@ -27,13 +26,11 @@ AT_ONCE = 2 * (os.cpu_count() or 1)  # of tests that wait half of their time; ot
 SKIPPED = re.compile(r"^\[  SKIPPED \] (\w+\.\S+) \(\d", re.MULTILINE)
 FAILURE = re.compile(r"Failure$|\bFAILED\b|\bFAIL\b|\bERROR:|^\w*(Error|Wrong)\b")
 BEHIND = 7  # lines behind such a line that belong to it
-BEGINS_BESIDE = re.compile(r"^\s*Start\s+\d+: (?!vm\.)")
 RESULT = re.compile(r"^\s*\d+/\d+ Test\s+#\d+: (\S+) .*?([0-9.]+) sec")
 
 
-def run(build, retries, results, begin_beside, *options):
-    """ctest's exit status, the seconds that each test took, ctest's summary line. `begin_beside` is called when a test
-    begins that is no guest's."""
+def run(build, retries, results, *options):
+    """ctest's exit status, the seconds that each test took, ctest's summary line."""
     seconds, summary = {}, ""
     command = ["ctest", "--test-dir", str(build), "--output-on-failure", "--no-tests=error", f"-j{AT_ONCE}",
                "--output-junit", str(results), "--test-output-size-passed", str(MOST_OUTPUT), *options]
@@ -42,8 +39,6 @@ def run(build, retries, results, begin_beside, *options):
         for line in ctest.stdout:
             sys.stdout.write(line)
             sys.stdout.flush()
-            if BEGINS_BESIDE.match(line):
-                begin_beside()
             found = RESULT.match(line)
             if found:
                 seconds[found.group(1)] = float(found.group(2))
@@ -101,31 +96,25 @@ def show(title, names):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage="run-tests.py BUILD [--label LABEL] [--but LABEL] [--beside COMMAND]")
+    parser = argparse.ArgumentParser(usage="run-tests.py BUILD [--label LABEL] [--without LABEL] [--beside COMMAND]")
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--label")
-    parser.add_argument("--but")
+    parser.add_argument("--without")
     parser.add_argument("--beside")
     arguments = parser.parse_args()
     chosen = ["-L", f"^{arguments.label}$"] if arguments.label else []
-    chosen += ["-LE", f"^{arguments.but}$"] if arguments.but else []
+    chosen += ["-LE", f"^{arguments.without}$"] if arguments.without else []
     retries = arguments.build.resolve() / "retries.log"
     retries.write_text("", encoding="utf-8")
     results = arguments.build.resolve() / "results.xml"
     results.unlink(missing_ok=True)
     with contextlib.ExitStack() as stack:
-        output = stack.enter_context(tempfile.TemporaryFile())
-        beside = []
-
-        def begin_beside():
-            if arguments.beside and not beside:
-                beside.append(start_beside(arguments.beside, output))
-                stack.callback(kill_group, beside[0])
-
-        status, seconds, summary = run(arguments.build, retries, results, begin_beside, *chosen)
-        begin_beside()  # where guests are all that was to run
-        if beside and end_beside(beside[0], output, arguments.beside) != 0:
-            status = status or 1
+        if arguments.beside:
+            output = stack.enter_context(tempfile.TemporaryFile())
+            beside = start_beside(arguments.beside, output)
+            stack.callback(kill_group, beside)
+        status, seconds, summary = run(arguments.build, retries, results, *chosen)
+        beside_failed = bool(arguments.beside) and end_beside(beside, output, arguments.beside) != 0
 
     print()
     for name, lines in failures(results):
@@ -135,8 +124,10 @@ def main():
     print(f"The {min(SLOWEST, len(seconds))} slowest of {len(seconds)} tests:")
     for name, taken in sorted(seconds.items(), key=lambda each: -each[1])[:SLOWEST]:
         print(f"  {taken:7.1f} s  {name}")
+    if beside_failed:
+        print(f"What ran beside the tests failed: {arguments.beside}")
     print(summary or "ctest printed no summary")
-    return status
+    return status or (1 if beside_failed else 0)
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ fi
 stage "unit tests with AddressSanitizer and UndefinedBehaviorSanitizer"
 cmake --preset asan-ubsan -DUSCOPE_TESTS=ON
 cmake --build build/asan-ubsan
-scripts/run-tests.py build/asan-ubsan --but computes
+scripts/run-tests.py build/asan-ubsan --without computes
 
 stage "fuzzers"
 scripts/fuzz.sh 5
