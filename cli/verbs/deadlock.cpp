@@ -145,7 +145,7 @@ Result<int> look_at_running(const RecordVerbOptions& running, const Render& rend
       const bool again = looks < kMostLooks && diagnosis->findings.empty() && diagnosis->owner_awake;
       return exit_status(*diagnosis) + (again ? kLookAgain : 0);
     };
-    const auto status = with_attached_trace(running, diagnose, kDeadlockError);
+    auto status = with_attached_trace(running, diagnose, kDeadlockError);
     if (!status || *status == kDeadlockError) return before ? Result<int>(*before) : status;
     if (*status < kLookAgain || *status > kLookAgain + kUndecided) return status;
     before = *status - kLookAgain;
@@ -161,7 +161,7 @@ Result<int> diagnose_running(const RecordVerbOptions& running, const Render& ren
   if (!folder) return folder.error();
   const auto answer = open_nameless(folder->get());
   if (!answer) return answer.error();
-  const auto status = look_at_running(running, render, answer->get());
+  auto status = look_at_running(running, render, answer->get());
   if (!status || (*status != 0 && *status != 1 && *status != kUndecided)) return status;
   if (auto done = deliver(answer->get()); !done) return done.error();
   return status;
