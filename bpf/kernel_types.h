@@ -211,6 +211,10 @@ struct thread_struct {
 	unsigned long fsbase;
 };
 
+struct sched_entity {
+	__u64 sum_exec_runtime;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	int pid;
@@ -227,6 +231,7 @@ struct task_struct {
 	int exit_state;
 	unsigned int flags;
 	unsigned int __state;
+	struct sched_entity se;
 	struct pid *thread_pid;
 	struct signal_struct *signal;
 	struct sigpending pending;

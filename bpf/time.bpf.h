@@ -9,10 +9,16 @@
 
 /* Set by the tracer before loading. */
 const volatile __u64 sample_period_ns;
+const volatile bool has_offcpu;
 
 static __always_inline __u32 state_of(struct task_struct *task)
 {
 	return *(volatile unsigned int *)&task->__state;
+}
+
+static __always_inline __u64 runtime_of(struct task_struct *task)
+{
+	return TASK_FIELD(task, se.sum_exec_runtime);
 }
 
 static __always_inline long kernel_frames_of(struct task_struct *task, __u64 *frames, __u32 bytes)
@@ -102,6 +108,15 @@ int BPF_PROG(on_switch, bool preempted, struct task_struct *before, struct task_
 	if (!is_surely_untraced(next))
 		core_switch_in(next);
 	return 0;
+}
+
+/* Before a task has ended. */
+static __always_inline void ends_unseen_wait(struct task_struct *task)
+{
+	struct task_entry *t = has_offcpu ? traced_entry(task) : 0;
+
+	if (t && !(t->flags & TASK_ENDED))
+		core_runs_unseen(task, t);
 }
 
 SEC("tp_btf/sched_waking")

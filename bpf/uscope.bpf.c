@@ -88,7 +88,7 @@ static __always_inline int exit_hook(struct task_struct *task)
 {
 	ends_in_call(task);
 	ends_briefness(task);
-	UNPREEMPTED(if (has_returns) core_functions_exit(task); core_exit(task));
+	UNPREEMPTED(ends_unseen_wait(task); if (has_returns) core_functions_exit(task); core_exit(task));
 	return 0;
 }
 

@@ -181,6 +181,7 @@ void BpfBackend::choose_programs(const usc_config& config, const ProbePlan& prob
   bpf_program__set_autoload(progs.on_sample, probes.sample_hz != 0);
   for (bpf_program* program : {progs.on_switch, progs.on_waking, progs.list_open_waits, progs.meet_waiting})
     bpf_program__set_autoload(program, probes.offcpu);
+  const_cast<bool&>(skeleton_->rodata->has_offcpu) = probes.offcpu;
   if (probes.offcpu) {
     const std::vector<address_range> ranges = interrupt_code();
     std::copy(ranges.begin(), ranges.end(), const_cast<address_range*>(&skeleton_->rodata->interrupt_code[0]));

@@ -97,6 +97,7 @@ struct task_entry {
 	/* Since when it is off the processors (0: it is not, or nobody asks), and what is told of that when it is over. */
 	__u64 off_ns;
 	__u64 off_woken_ns;
+	__u64 off_runtime_ns; /* for how long it had run by then */
 	__u32 off_stack;
 	__u32 off_image;
 	__u32 off_state; /* as the kernel has it */

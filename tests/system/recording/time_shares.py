@@ -62,6 +62,12 @@ class TimeShares(TraceCase):
         self.points_apart(self.running_in(time, "burns_some"), burner["total_ns"], own["burner"]["some_ns"], wall)
         return burner
 
+    def check_times_off(self, time, own):
+        """As many as the kernel counted of each thread up to its last line, and a few while it writes that and ends."""
+        for name, told in own.items():
+            line = self.thread(time, name)
+            self.assertIn(line["times_off"] - told["switches"], range(0, 6), (line, told))
+
     def check_adding_up(self, time):
         everything = time["all"]
         self.assertLessEqual(abs(everything["difference_ns"]), 0.02 * everything["total_ns"], everything)
@@ -78,6 +84,7 @@ class TimeShares(TraceCase):
         time, own = self.run_under("-t", "sample:999", "-t", "offcpu")
         self.assertEqual(time["recorded"], {"samples": True, "off_cpu": True, "calls": "all"})
         self.check_adding_up(time)
+        self.check_times_off(time, own)
         burner = self.check_burner(time, own)
         wall = own["burner"]["wall_ns"]
         self.points_apart(burner["not_running_ns"], burner["total_ns"], wall - own["burner"]["cpu_ns"], wall)
@@ -104,11 +111,13 @@ class TimeShares(TraceCase):
         time, own = self.run_under("-e", "none", "-t", "sample:999", "-t", "offcpu")
         self.assertEqual(time["recorded"], {"samples": True, "off_cpu": True, "calls": "none"})
         self.check_adding_up(time)
+        self.check_times_off(time, own)
         self.check_burner(time, own)
 
     def test_times_off_the_cpu_alone(self):
         time, own = self.run_under("-e", "none", "-t", "offcpu")
         self.assertEqual(time["recorded"], {"samples": False, "off_cpu": True, "calls": "none"})
+        self.check_times_off(time, own)
         for name in own:
             line = self.thread(time, name)
             self.points_apart(line["running_ns"], line["total_ns"], own[name]["cpu_ns"], own[name]["wall_ns"])

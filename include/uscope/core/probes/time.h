@@ -15,6 +15,8 @@
 static long kernel_frames_of(struct task_struct *task, __u64 *frames, __u32 bytes);
 /* task_struct.__state, read now. */
 static __u32 state_of(struct task_struct *task);
+/* For how long it has run, up to its last tick or switch. */
+static __u64 runtime_of(struct task_struct *task);
 
 /* include/linux/sched.h: of task_struct.__state. */
 #define STATE_INTERRUPTIBLE 1u
@@ -30,6 +32,58 @@ static __always_inline __u32 offcpu_kind(bool preempted, __u32 state)
 	return state & STATE_INTERRUPTIBLE ? USC_OFFCPU_SLEEPING : USC_OFFCPU_BLOCKED;
 }
 
+/* A time off the processor, up to `now`, but for its kernel frames. */
+static __always_inline void fill_offcpu(struct usc_hit *hit, const struct task_entry *t, __u32 how, __u64 now)
+{
+	hit->entry_ns = t->off_ns;
+	hit->args[0] = t->off_waker;
+	hit->args[1] = t->off_waker_process;
+	hit->args[2] = t->off_woken_ns && t->off_woken_ns < now ? now - t->off_woken_ns : 0;
+	hit->args[3] = t->off_state;
+	hit->stack = t->off_stack;
+	hit->image = t->off_image;
+	hit->kind = t->off_kind;
+	hit->source = USC_SOURCE_OFFCPU;
+	hit->how = how;
+	hit->flags = t->off_flags;
+}
+
+/* When a time off the processor ended, of a task that has since run for so long. */
+static __always_inline __u64 end_before(const struct task_entry *t, __u64 ran_ns)
+{
+	__u64 now = now_ns();
+
+	return t->off_ns + ran_ns < now ? now - ran_ns : t->off_ns;
+}
+
+/*
+ * A task runs of which it was not seen that it came to the processor: not every kernel tells what follows tasks that it
+ * hides from tracing. The time that it was off is what has passed without the time that it ran. Where its kernel frames
+ * were, they are no more.
+ */
+USC_SUBPROGRAM int end_unseen_wait(struct task_entry *t, __u64 ran_ns)
+{
+	struct hit_room *room = t ? begin_hit(t) : 0;
+	__u64 end;
+
+	if (!room)
+		return 0;
+	end = end_before(t, ran_ns);
+	fill_offcpu(&room->hit, t, USC_HOW_RETURNED, end);
+	send_hit_at(room, t, end);
+	end_hit(room);
+	return 0;
+}
+
+/* `task`: the current one. */
+static __always_inline void core_runs_unseen(struct task_struct *task, struct task_entry *t)
+{
+	if (!t->off_ns)
+		return;
+	end_unseen_wait(t, runtime_of(task) - t->off_runtime_ns);
+	t->off_ns = 0;
+}
+
 /* The current task leaves the processor; interrupts are off, and the lock of the processor's queue is held. */
 static __always_inline void core_switch_out(struct task_struct *task, bool preempted, __u32 state)
 {
@@ -37,6 +91,7 @@ static __always_inline void core_switch_out(struct task_struct *task, bool preem
 
 	if (!t)
 		return;
+	core_runs_unseen(task, t);
 	t->off_woken_ns = 0;
 	t->off_waker = 0;
 	t->off_waker_process = 0;
@@ -45,6 +100,7 @@ static __always_inline void core_switch_out(struct task_struct *task, bool preem
 	t->off_flags = USC_EVENT_NO_RESULT;
 	t->off_image = t->flags & (TASK_IN_CALL | TASK_ASKED) ? t->call_image : t->image;
 	t->off_stack = stack_of_hit(t);
+	t->off_runtime_ns = runtime_of(task);
 	t->off_ns = now_ns();
 }
 
@@ -64,22 +120,6 @@ static __always_inline void note_waker(struct task_entry *t, const struct task_s
 	t->off_woken_ns = now_ns();
 }
 
-/* A time off the processor, up to `now`, but for its kernel frames. */
-static __always_inline void fill_offcpu(struct usc_hit *hit, const struct task_entry *t, __u32 how, __u64 now)
-{
-	hit->entry_ns = t->off_ns;
-	hit->args[0] = t->off_waker;
-	hit->args[1] = t->off_waker_process;
-	hit->args[2] = t->off_woken_ns && t->off_woken_ns < now ? now - t->off_woken_ns : 0;
-	hit->args[3] = t->off_state;
-	hit->stack = t->off_stack;
-	hit->image = t->off_image;
-	hit->kind = t->off_kind;
-	hit->source = USC_SOURCE_OFFCPU;
-	hit->how = how;
-	hit->flags = t->off_flags;
-}
-
 /* A task that has come into the map, and does not run: it is off the processors from now on, as far as anybody knows. */
 static __always_inline void core_met_off(struct task_struct *task, struct task_entry *t)
 {
@@ -92,6 +132,7 @@ static __always_inline void core_met_off(struct task_struct *task, struct task_e
 	t->off_flags = USC_EVENT_NO_RESULT | USC_EVENT_ATTACHED;
 	t->off_image = t->image;
 	t->off_stack = 0;
+	t->off_runtime_ns = runtime_of(task);
 	barrier();
 	t->off_ns = now_ns();
 	barrier();
@@ -124,13 +165,14 @@ static __always_inline void core_switch_in(struct task_struct *task)
 /* A task that is off the processor when tracing ends. 1: the hit is there. */
 static __always_inline int core_open_wait(struct task_struct *task, struct task_entry *t, struct hit_room *room)
 {
-	__u64 began = *(volatile __u64 *)&t->off_ns, now;
+	__u64 began = *(volatile __u64 *)&t->off_ns, ran_ns, now;
 
 	if (!began || t->state != USC_TRACED || t->flags & TASK_ENDED)
 		return 0;
-	now = now_ns();
-	fill_offcpu(&room->hit, t, USC_HOW_OPEN, now);
-	if (wants_frames())
+	ran_ns = runtime_of(task) - t->off_runtime_ns;
+	now = end_before(t, ran_ns);
+	fill_offcpu(&room->hit, t, ran_ns ? USC_HOW_RETURNED : USC_HOW_OPEN, now);
+	if (wants_frames() && !ran_ns)
 		note_frames(room, kernel_frames_of(task, room->frames, sizeof(room->frames)));
 	fill_user_head(&room->hit.head, USC_RECORD_HIT,
 		       sizeof(room->hit) + (room->hit.frames & (2 * USC_KERNEL_FRAMES - 1)) * sizeof(room->frames[0]),
