@@ -53,9 +53,6 @@ cmake --preset asan-ubsan -DUSCOPE_TESTS=ON
 cmake --build build/asan-ubsan
 scripts/run-tests.py build/asan-ubsan --without computes
 
-stage "fuzzers"
-scripts/fuzz.sh 5
-
-stage "all tests; beside them the sanitizers' tests that only compute, and clang-tidy"
-exec scripts/run-tests.py build/release \
-  --beside "scripts/run-tests.py build/asan-ubsan --label computes; status=\$?; scripts/tidy.py build/release && exit \$status"
+stage "all tests; beside them the sanitizers' tests that only compute, the fuzzers, and clang-tidy"
+exec scripts/run-tests.py build/release --beside "status=0; scripts/run-tests.py build/asan-ubsan --label computes || status=1; \
+scripts/fuzz.sh 10 || status=1; scripts/tidy.py build/release || status=1; exit \$status"
