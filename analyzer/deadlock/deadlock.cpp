@@ -71,7 +71,7 @@ class Diagnostician {
   void add_openings(const CallWait& wait, std::vector<Opening>& out) const;
   [[nodiscard]] std::vector<ComputingThread> computing() const;
   [[nodiscard]] std::vector<OtherWait> other_waits() const;
-  [[nodiscard]] bool is_owner_awake() const;
+  [[nodiscard]] bool is_awake_at_monitor() const;
 
   LastCalls calls_;
   WakeHistory history_;
@@ -453,14 +453,19 @@ std::vector<OtherWait> Diagnostician::other_waits() const {
   return out;
 }
 
-// Whether a thread owns a monitor that another one waits to enter, and has not slept during the look: what it waits for
-// itself is then not known. HotSpot lets a thread that waits to enter a monitor wake once a second.
-bool Diagnostician::is_owner_awake() const {
+// Whether a thread that enters a monitor, or owns one that another enters, was met awake, or at the beginning of a
+// call: what it waits for is then not known. HotSpot lets threads that wait to enter a monitor wake once a second.
+bool Diagnostician::is_awake_at_monitor() const {
   for (std::size_t i = 0; i < waiters_.size(); i++) {
     const Waiter& waiter = waiters_[i];
-    if (!waiter.held || objects_[i].what.primitive != Primitive::kMonitor || waiters_[waiter.owner].held) continue;
-    const LookedThread* seen = looked(calls_.threads[waiter.owner]);
-    if (!seen || !seen->asleep) return true;
+    if (!waiter.held) {
+      const auto past = look_.past.find(calls_.threads[i].thread_id);
+      const LookedThread* seen = past == look_.past.end() ? looked(calls_.threads[i]) : &past->second;
+      if (seen != nullptr && seen->enters_monitor()) return true;
+    } else if (objects_[i].what.primitive == Primitive::kMonitor && !waiters_[waiter.owner].held) {
+      const LookedThread* seen = looked(calls_.threads[waiter.owner]);
+      if (seen == nullptr || !seen->asleep) return true;
+    }
   }
   return false;
 }
@@ -491,7 +496,7 @@ Result<Diagnosis> Diagnostician::run() {
   out.computing = computing();
   out.other_waits = other_waits();
   out.edges = edges();
-  out.owner_awake = is_owner_awake();
+  out.awake_at_monitor = is_awake_at_monitor();
   if (out.findings.empty()) {
     const Situation situation{calls_, objects_, waiters_, stuck_};
     out.reason = why_none(situation);

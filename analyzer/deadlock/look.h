@@ -3,6 +3,7 @@
 // could not be read. docs/schema.md describes the tables. A store without them gives an empty look.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -62,6 +63,11 @@ struct LookedThread {
   std::vector<LookedDescriptor> descriptors;
   std::vector<LookedProcess> processes;
   std::vector<LookedMonitor> monitors;
+
+  [[nodiscard]] bool enters_monitor() const {  // of a known owner
+    return std::any_of(monitors.begin(), monitors.end(),
+                       [](const LookedMonitor& it) { return it.what == "enter" && it.owner_tid; });
+  }
 };
 
 // A descriptor of a process.

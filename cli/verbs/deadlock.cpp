@@ -142,7 +142,7 @@ Result<int> look_at_running(const RecordVerbOptions& running, const Render& rend
       const auto diagnosis = analyzer::diagnose(database);
       if (!diagnosis) return diagnosis.error();
       if (auto done = replace_text(answer, render(*diagnosis)); !done) return done.error();
-      const bool again = looks < kMostLooks && diagnosis->findings.empty() && diagnosis->owner_awake;
+      const bool again = looks < kMostLooks && diagnosis->findings.empty() && diagnosis->awake_at_monitor;
       return exit_status(*diagnosis) + (again ? kLookAgain : 0);
     };
     auto status = with_attached_trace(running, diagnose, kDeadlockError);

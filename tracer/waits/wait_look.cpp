@@ -34,8 +34,7 @@ void WaitLook::take() {
   }
   for (Found& found : all) look_at(found);
   look_at_monitors();
-  locks_ = read_locks();
-  for (const usc_held_lock& lock : locks_) locked_.emplace(lock.dev, lock.ino);
+  look_at_locks();
   read_descriptors();
   mark_queues(all);
   mark_terminals(all);
@@ -116,6 +115,13 @@ void WaitLook::look_at_monitors() {
     }
     for (const std::string& text : monitors->troubles) trouble(pid, text);
   }
+}
+
+void WaitLook::look_at_locks() {
+  if (silent_.count(kWholeMachine) != 0) return trouble(kWholeMachine, "the kernel's list of locks of files");
+  desk_.goes_to(kWholeMachine);
+  locks_ = read_locks();
+  for (const usc_held_lock& lock : locks_) locked_.emplace(lock.dev, lock.ino);
 }
 
 // The pid in uscope's namespace of what process `of` numbers so.

@@ -17,8 +17,11 @@ struct AskedThread {
   std::uint32_t pid = 0;
 };
 
+// Stands among pids for what the kernel tells of the whole machine: its list of locks of files.
+constexpr std::uint32_t kWholeMachine = ~0U;
+
 // The request: the number of the look, AskedThreads, pids that are not asked. The answers: whole records, one behind
-// the other. Goes to pids.
+// the other. Goes to pids, and to kWholeMachine.
 void look_at_waits(ScoutDesk& desk);
 
 }  // namespace uscope::tracer

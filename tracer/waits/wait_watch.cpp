@@ -22,6 +22,12 @@ Result<void> WaitWatch::begin(std::uint8_t at) {
   return send();
 }
 
+bool WaitWatch::waits_for_machine() {
+  if (errand_->at() != kWholeMachine) return false;
+  if (!machine_) machine_.emplace();
+  return machine_->look() < kMachinePatienceNs;
+}
+
 Result<void> WaitWatch::send() {
   std::vector<AskedThread> threads;
   for (const auto& [task, info] : tasks_.alive()) {
@@ -35,6 +41,7 @@ Result<void> WaitWatch::send() {
   request.put_bytes(std::as_bytes(std::span(threads)));
   request.put_bytes(std::as_bytes(std::span(silent_)));
   seen_.clear();
+  machine_.reset();
   if (scouts_ == nullptr) return write(run_here(look_at_waits, request.bytes()));
   // On a loaded machine, a scout may wait for a disk or for a lock of the kernel longer than elsewhere, and a verdict
   // would hang on that. So the first of a look has more time; if its process does not answer at all, the others have
@@ -57,13 +64,13 @@ Result<void> WaitWatch::work() {
       errand_.reset();
       return write(std::exchange(seen_, {}));
     }
-    if (came == Errand::Came::kNothing && !errand_->hangs()) return {};
-    // The look begins again without the process that did not answer.
+    if (came == Errand::Came::kNothing && (!errand_->hangs() || waits_for_machine())) return {};
+    // The look begins again without the process, or the list, that did not come.
     const std::uint32_t pid = errand_->at();
-    errand_->blame(pid);
-    errand_.reset();
     silent_.push_back(pid);
-    scouts_->note_unresponsive(pid);
+    if (pid != kWholeMachine) errand_->blame(pid);
+    errand_.reset();
+    if (pid != kWholeMachine) scouts_->note_unresponsive(pid);
     if (++hung_ > kMostHangs) return {};
     if (auto done = send(); !done) return done;
   }

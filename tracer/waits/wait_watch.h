@@ -7,10 +7,12 @@
 #include <optional>
 #include <vector>
 
+#include "support/clock.h"
 #include "support/result.h"
 #include "trace/sink.h"
 #include "trace/string_filter.h"
 #include "tracer/model/task_table.h"
+#include "tracer/scouts/patience.h"
 #include "tracer/scouts/scouts.h"
 
 namespace uscope::tracer {
@@ -37,7 +39,12 @@ class WaitWatch {
  private:
   static constexpr int kMostHangs = 6;
   static constexpr int kFirstPatienceMs = 750;
+  // The kernel stops all that lock files while it lists the locks, and first waits until none is at it on any CPU: for
+  // seconds, where the CPUs are few and busy. Nobody is to blame for that.
+  static constexpr std::uint64_t kMachinePatienceNs = 5'000 * kMillisecondNs;
 
+  // The scout hangs: is that still within the time that the kernel's list may take?
+  bool waits_for_machine();
   Result<void> send();
   Result<void> write(const std::vector<ScoutMessage>& seen);
   Result<void> append(const usc_record& record);
@@ -51,6 +58,7 @@ class WaitWatch {
   std::vector<ScoutMessage> seen_;
   std::vector<std::uint32_t> silent_;  // pids that did not answer in this look
   int hung_ = 0;
+  std::optional<CountedTime> machine_;  // since the scout hangs at the kernel's list
   std::uint8_t at_ = USC_RESOURCE_AT_LOOK;
   std::uint32_t number_ = 0;
   std::uint32_t written_ = 0;

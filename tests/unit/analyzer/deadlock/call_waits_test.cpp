@@ -523,22 +523,29 @@ TEST_F(CallWaits, TheTimeoutOfWhoEntersAMonitorDoesNotCount) {
 }
 
 // It is awake for a moment then: the other's owner is known, and what it waits for itself is not.
-TEST_F(CallWaits, AnOwnerMetAwakeIsTold) {
+TEST_F(CallWaits, WhoIsMetAwakeAtAMonitorIsTold) {
   HungTrace trace{.threads = {sem_waiter(100, "a", kA), sem_waiter(101, "b", kB)}};
   for (MadeThread& thread : trace.threads) thread.timeout_ns = 1'000'000'000;
   MadeLook look;
   look.in_call(1, "futex").monitor(1, "enter", 4096, 101);
-  EXPECT_TRUE(look_at(trace, look).owner_awake);
+  EXPECT_TRUE(look_at(trace, look).awake_at_monitor);
   look.in_call(2, "futex");
-  EXPECT_FALSE(look_at(trace, look).owner_awake) << "it sleeps, in a wait of another kind";
+  EXPECT_FALSE(look_at(trace, look).awake_at_monitor) << "it sleeps, in a wait of another kind";
   trace.threads[1] = running(101, "b");
-  EXPECT_TRUE(look_at(trace, MadeLook().in_call(1, "futex").monitor(1, "enter", 4096, 101)).owner_awake);
+  EXPECT_TRUE(look_at(trace, MadeLook().in_call(1, "futex").monitor(1, "enter", 4096, 101)).awake_at_monitor);
+  trace.threads[0] = running(100, "a");
+  MadeLook both;
+  for (const int thread : {1, 2}) both.in_call(thread, "futex", 0, 0, "0", "running", 0);
+  EXPECT_FALSE(look_at(trace, both).awake_at_monitor);
+  both.monitor(1, "enter", 4096, 101).monitor(2, "enter", 8192, 100);
+  EXPECT_TRUE(look_at(trace, both).awake_at_monitor);
+  trace.threads[0] = sem_waiter(100, "a", kA);
   MadeLook circle;
   circle.in_call(1, "futex").in_call(2, "futex").monitor(1, "enter", 4096, 101).monitor(2, "enter", 8192, 100);
   trace.threads[1] = sem_waiter(101, "b", kB);
-  EXPECT_FALSE(look_at(trace, circle).owner_awake);
+  EXPECT_FALSE(look_at(trace, circle).awake_at_monitor);
   const HungTrace mutex{.threads = {mutex_waiter(100, "a", kA, 101), running(101, "b")}};
-  EXPECT_FALSE(look_at(mutex, MadeLook().in_call(1, "futex")).owner_awake) << "another look tells no more";
+  EXPECT_FALSE(look_at(mutex, MadeLook().in_call(1, "futex")).awake_at_monitor) << "another look tells no more";
 }
 
 TEST_F(CallWaits, JavaMonitorsAreLocksWithOwners) {
