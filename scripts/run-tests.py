@@ -47,10 +47,34 @@ def run(build, retries, results, *options):
     return ctest.returncode, seconds, summary
 
 
-def start_beside(command, output):
-    """In a session of its own, which can be ended as a whole. The kernel shares CPUs out by session first, where it has autogroups: there
-    SCHED_IDLE counts within a session only, and the session gets the least weight."""
-    process = subprocess.Popen(["chrt", "--idle", "0", "bash", "-c", command], stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+def write_existing(path, text):
+    with open(os.open(path, os.O_WRONLY), "w", encoding="ascii") as file:
+        file.write(text)
+
+
+def make_idle_group():
+    """A control group whose processes run while nobody else wants a CPU; None where the CPU controller has no such groups."""
+    for root in ("/sys/fs/cgroup/cpu", "/sys/fs/cgroup"):
+        group = pathlib.Path(root, f"uscope-tests-{os.getpid()}")
+        try:
+            group.mkdir()
+            write_existing(group / "cpu.idle", "1")
+            return group
+        except OSError:
+            remove_group(group)
+    return None
+
+
+def remove_group(group):
+    with contextlib.suppress(OSError):
+        group.rmdir()
+
+
+def start_beside(command, output, group):
+    """In a session of its own, which can be ended as a whole. The kernel shares CPUs out by group first, or by session, where it has
+    autogroups: SCHED_IDLE counts within those only. Without a group, the session gets the least weight."""
+    process = subprocess.Popen(["chrt", "--idle", "0", "bash", "-c", (f"echo $$ > {group}/cgroup.procs; " if group else "") + command],
+                               stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
     with contextlib.suppress(OSError):
         pathlib.Path(f"/proc/{process.pid}/autogroup").write_text("19", encoding="ascii")
     return process
@@ -111,7 +135,10 @@ def main():
     with contextlib.ExitStack() as stack:
         if arguments.beside:
             output = stack.enter_context(tempfile.TemporaryFile())
-            beside = start_beside(arguments.beside, output)
+            group = make_idle_group()
+            if group:
+                stack.callback(remove_group, group)
+            beside = start_beside(arguments.beside, output, group)
             stack.callback(kill_group, beside)
         status, seconds, summary = run(arguments.build, retries, results, *chosen)
         beside_failed = bool(arguments.beside) and end_beside(beside, output, arguments.beside) != 0

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """What /proc tells of processes: who has started whom, and who has work."""
+import contextlib
 import os
 import time
 
@@ -17,17 +18,18 @@ def children_of(pid):
 
 
 def busy_ns(pid):
-    """How long its threads have run, or waited for a CPU."""
+    """How long its threads, and those of its children, have run, or waited for a CPU."""
     total = 0
-    for thread in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{thread}/schedstat", encoding="ascii") as file:
-            total += sum(map(int, file.read().split()[:2]))
-    return total
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{thread}/schedstat", encoding="ascii") as file:
+                total += sum(map(int, file.read().split()[:2]))
+    return total + sum(map(busy_ns, children_of(pid)))
 
 
 def wait_until_at_rest(pid, limit, share=0.5):
-    """Until the process has had little to do for half a second: a tracer then has done what it was given, however slow the machine is.
-    Where CPUs are busy, it waits for one each time that it looks whether there is work: hence the large share."""
+    """Until the process and its children have had little to do for half a second: a tracer then has done what it was given, however slow the
+    machine is. Where CPUs are busy, they wait for one each time that they look whether there is work: hence the large share."""
     end = time.monotonic() + limit
     while time.monotonic() < end:
         before, began = busy_ns(pid), time.monotonic_ns()

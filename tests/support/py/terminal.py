@@ -60,8 +60,15 @@ class Terminal:
         self.wait(condition, what)
 
     def state(self, text):
-        """Until the second line says so."""
-        return self.wait(lambda lines: len(lines) > 1 and text in lines[1], f"no `{text}` in the second line")
+        """Until the second line says so, and the same picture is there for the second time: the terminal may show one that is half drawn."""
+        before = []
+
+        def said(lines):
+            again = lines == before
+            before[:] = lines
+            return again and len(lines) > 1 and text in lines[1]
+
+        return self.wait(said, f"no `{text}` in the second line")
 
     def run(self, command):
         self.keys("-l", command)
