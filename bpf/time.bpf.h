@@ -18,7 +18,7 @@ static __always_inline __u32 state_of(struct task_struct *task)
 
 static __always_inline __u64 runtime_of(struct task_struct *task)
 {
-	return TASK_FIELD(task, se.sum_exec_runtime);
+	return *(volatile __u64 *)&task->se.sum_exec_runtime;
 }
 
 static __always_inline long kernel_frames_of(struct task_struct *task, __u64 *frames, __u32 bytes)
@@ -110,13 +110,13 @@ int BPF_PROG(on_switch, bool preempted, struct task_struct *before, struct task_
 	return 0;
 }
 
-/* Before a task has ended. */
-static __always_inline void ends_unseen_wait(struct task_struct *task)
+/* Before the current task ends, or becomes another one. */
+static __always_inline void tells_it_runs(struct task_struct *task)
 {
 	struct task_entry *t = has_offcpu ? traced_entry(task) : 0;
 
-	if (t && !(t->flags & TASK_ENDED))
-		core_runs_unseen(task, t);
+	if (t)
+		core_runs(task, t);
 }
 
 SEC("tp_btf/sched_waking")
@@ -158,8 +158,9 @@ int list_open_waits(struct bpf_iter__task *ctx)
 	room = begin_hit(t);
 	if (!room)
 		return 0;
-	if (core_open_wait(task, t, room))
-		bpf_seq_write(ctx->meta->seq, room, sizeof(*room));
+	/* Where the buffer is full, the task is shown once more to the next one. */
+	if (core_open_wait(task, t, room) && bpf_seq_write(ctx->meta->seq, room, sizeof(*room)) && !t->off_ns)
+		t->off_ns = room->hit.entry_ns;
 	end_hit(room);
 	return 0;
 }

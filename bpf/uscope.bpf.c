@@ -76,6 +76,7 @@ static __always_inline int exec_hook(struct task_struct *task, int old_pid, stru
 {
 	ends_briefness(task);
 	UNPREEMPTED(if (!was_executed(task)) {
+		tells_it_runs(task);
 		if (has_returns)
 			core_functions_exec(task);
 		core_exec(task, old_pid, bprm);
@@ -88,7 +89,7 @@ static __always_inline int exit_hook(struct task_struct *task)
 {
 	ends_in_call(task);
 	ends_briefness(task);
-	UNPREEMPTED(ends_unseen_wait(task); if (has_returns) core_functions_exit(task); core_exit(task));
+	UNPREEMPTED(tells_it_runs(task); if (has_returns) core_functions_exit(task); core_exit(task));
 	return 0;
 }
 

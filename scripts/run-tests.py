@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Runs the tests of a build folder with ctest: run-tests.py BUILD [--label LABEL] [--without LABEL] [--beside COMMAND]
 
-COMMAND, a shell's, runs meanwhile with what the tests leave of the CPUs (SCHED_IDLE): many of them wait. What it prints comes after theirs.
+COMMAND, a shell's, runs meanwhile with what the tests leave of the CPUs: many of them wait. What it prints comes after theirs.
 
 Afterwards it repeats what failed tests said of their failure, and lists the cases that were skipped, the second tries of those tests that
 have one (tests/support/twice.py), and the twenty tests that took longest. The last line is ctest's own summary; the exit status is ctest's, or 1 where the tests passed and COMMAND failed.
@@ -10,6 +10,7 @@ have one (tests/support/twice.py), and the twenty tests that took longest. The l
 
 import argparse
 import contextlib
+import errno
 import os
 import pathlib
 import re
@@ -17,6 +18,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import xml.etree.ElementTree
 
 SLOWEST = 20
@@ -66,8 +68,15 @@ def make_idle_group():
 
 
 def remove_group(group):
-    with contextlib.suppress(OSError):
-        group.rmdir()
+    """Processes that were killed are in it until they are gone."""
+    for _ in range(20):
+        try:
+            group.rmdir()
+            return
+        except OSError as error:
+            if error.errno != errno.EBUSY:
+                return
+        time.sleep(0.05)
 
 
 def start_beside(command, output, group):
@@ -83,6 +92,7 @@ def start_beside(command, output, group):
 def kill_group(process):
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def end_beside(process, output, name):

@@ -14,7 +14,7 @@ case "${1:-}" in
 *) echo "usage: $0 [--quick]" >&2; exit 2 ;;
 esac
 
-# Results of the compiler hold in every checkout, wherever it lies.
+# Results of the compiler hold in every checkout, wherever it lies; those of the BPF programs in both builds of this one.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_IGNOREOPTIONS='-fmacro-prefix-map=*'
 
 stage() { printf '== %s (%d:%02d)\n' "$1" $((SECONDS / 60)) $((SECONDS % 60)); }
@@ -55,4 +55,4 @@ scripts/run-tests.py build/asan-ubsan --without computes
 
 stage "all tests; beside them the sanitizers' tests that only compute, the fuzzers, and clang-tidy"
 exec scripts/run-tests.py build/release --beside "status=0; scripts/run-tests.py build/asan-ubsan --label computes || status=1; \
-scripts/fuzz.sh 10 || status=1; scripts/tidy.py build/release || status=1; exit \$status"
+USCOPE_FUZZ_HANG=600 scripts/fuzz.sh 20 || status=1; scripts/tidy.py build/release || status=1; exit \$status"

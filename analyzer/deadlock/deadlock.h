@@ -98,7 +98,7 @@ struct Diagnosis {
   std::vector<OtherWait> other_waits;      // longest wait first
   std::vector<WaitEdge> edges;             // by `from`
   std::string reason;                      // why nothing was found; empty if something was
-  bool awake_at_monitor = false;  // a thread that waits to enter a Java monitor, or holds up one, was met awake
+  bool awake_at_monitor = false;           // at a Java monitor, a thread was met awake, or at the beginning of a call
   std::vector<std::string> warnings;
 };
 

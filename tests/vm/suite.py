@@ -25,7 +25,7 @@ PROGRAMS = "python3 strace setpriv unshare mount pgrep pkill bpftool hostname to
 LIBRARIES = ["libgcc_s.so.1", "libnss_files.so.2"]
 PYTHON = "/usr/bin/python3"
 FOLDERS_LEFT_OUT = ("dist-packages", "idlelib", "lib2to3", "pydoc_data", "tkinter", "ensurepip", "config-3*", "turtledemo",
-                    "CMakeFiles")
+                    "go-cache", "CMakeFiles")
 
 
 def excluded(*places: str) -> list:

@@ -78,7 +78,7 @@ class WaitLook {
   void in_flight(std::uint32_t pid, std::uint32_t process, const std::string& socket);
   void look_at(Found& found);
   void look_at_monitors();
-  void look_at_locks();
+  void look_at_locks(const std::vector<Found>& all);
   [[nodiscard]] std::uint64_t without_timer(std::uint32_t pid, std::uint64_t caught);
   void write_thread(Found& found);
   void write_thing(const Found& found, const WaitedThing& thing, const Descriptors* own);

@@ -34,7 +34,7 @@ void WaitLook::take() {
   }
   for (Found& found : all) look_at(found);
   look_at_monitors();
-  look_at_locks();
+  look_at_locks(all);
   read_descriptors();
   mark_queues(all);
   mark_terminals(all);
@@ -117,8 +117,14 @@ void WaitLook::look_at_monitors() {
   }
 }
 
-void WaitLook::look_at_locks() {
-  if (silent_.count(kWholeMachine) != 0) return trouble(kWholeMachine, "the kernel's list of locks of files");
+void WaitLook::look_at_locks(const std::vector<Found>& all) {
+  if (silent_.count(kWholeMachine) != 0) {
+    const auto is_lock = [](const WaitedThing& thing) { return thing.wants == USC_WANTS_LOCK; };
+    for (const Found& found : all)
+      if (std::any_of(found.waits.things.begin(), found.waits.things.end(), is_lock))
+        trouble(found.asked.pid, "the kernel's list of locks of files");
+    return;
+  }
   desk_.goes_to(kWholeMachine);
   locks_ = read_locks();
   for (const usc_held_lock& lock : locks_) locked_.emplace(lock.dev, lock.ino);

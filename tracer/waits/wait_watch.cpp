@@ -68,10 +68,14 @@ Result<void> WaitWatch::work() {
     // The look begins again without the process, or the list, that did not come.
     const std::uint32_t pid = errand_->at();
     silent_.push_back(pid);
-    if (pid != kWholeMachine) errand_->blame(pid);
-    errand_.reset();
-    if (pid != kWholeMachine) scouts_->note_unresponsive(pid);
-    if (++hung_ > kMostHangs) return {};
+    if (pid == kWholeMachine) {
+      errand_.reset();
+    } else {
+      errand_->blame(pid);
+      errand_.reset();
+      scouts_->note_unresponsive(pid);
+      if (++hung_ > kMostHangs) return {};
+    }
     if (auto done = send(); !done) return done;
   }
   return {};

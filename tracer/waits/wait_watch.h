@@ -39,9 +39,9 @@ class WaitWatch {
  private:
   static constexpr int kMostHangs = 6;
   static constexpr int kFirstPatienceMs = 750;
-  // The kernel stops all that lock files while it lists the locks, and first waits until none is at it on any CPU: for
-  // seconds, where the CPUs are few and busy. Nobody is to blame for that.
-  static constexpr std::uint64_t kMachinePatienceNs = 5'000 * kMillisecondNs;
+  // The kernel stops all that lock files while it lists the locks, and first waits until no CPU is locking a file,
+  // which takes long where CPUs are few and busy. Nobody is to blame for that. Beyond the patience for any step.
+  static constexpr std::uint64_t kMachinePatienceNs = 2'000 * kMillisecondNs;
 
   // The scout hangs: is that still within the time that the kernel's list may take?
   bool waits_for_machine();

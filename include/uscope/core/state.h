@@ -94,7 +94,8 @@ struct task_entry {
 	__u32 group_asked; /* cgroup_generation when its control group was looked at */
 	__u32 defaulted;   /* of a process's first thread: the signal whose default action the process took last */
 	__u64 restart_args[6];
-	/* Since when it is off the processors (0: it is not, or nobody asks), and what is told of that when it is over. */
+	/* Since when it is off the processors, as far as was seen (0: it is not, or nobody asks), and what is told of that when it
+	 * is over. */
 	__u64 off_ns;
 	__u64 off_woken_ns;
 	__u64 off_runtime_ns; /* for how long it had run by then */

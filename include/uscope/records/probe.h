@@ -72,7 +72,7 @@ enum usc_offcpu_kind {
  * An event that a probe of the tracer's own brought: a sample, a time off the CPU, a tracepoint, a function. It is known
  * by head.task, entry_ns and source, like a usc_event; head.time is its end, of how = hit its moment. `stack` is the user
  * stack at its beginning. Kernel frames of that moment follow, innermost first: numbers of usc_kernel_place, 0 = could not
- * be named.
+ * be named. A time off the CPU has none where its end was not seen.
  * Arguments of a sample: CPU, nanoseconds that it stands for. Of a time off the CPU: tid of the thread that ended it (0:
  * none, an interrupt), that one's pid, nanoseconds that the thread then waited for a CPU, state as the kernel has it.
  */

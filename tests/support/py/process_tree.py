@@ -18,13 +18,15 @@ def children_of(pid):
 
 
 def busy_ns(pid):
-    """How long its threads, and those of its children, have run, or waited for a CPU."""
-    total = 0
-    with contextlib.suppress(OSError):
-        for thread in os.listdir(f"/proc/{pid}/task"):
-            with open(f"/proc/{pid}/task/{thread}/schedstat", encoding="ascii") as file:
-                total += sum(map(int, file.read().split()[:2]))
-    return total + sum(map(busy_ns, children_of(pid)))
+    """How long each thread of the process, and of its children, has run or waited for a CPU: by pid and tid."""
+    times = {}
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{thread}/schedstat", encoding="ascii") as file:
+            times[pid, thread] = sum(map(int, file.read().split()[:2]))
+    for child in children_of(pid):
+        with contextlib.suppress(OSError):
+            times.update(busy_ns(child))
+    return times
 
 
 def wait_until_at_rest(pid, limit, share=0.5):
@@ -34,6 +36,8 @@ def wait_until_at_rest(pid, limit, share=0.5):
     while time.monotonic() < end:
         before, began = busy_ns(pid), time.monotonic_ns()
         time.sleep(0.5)
-        if busy_ns(pid) - before < share * (time.monotonic_ns() - began):
+        now = busy_ns(pid)
+        had = sum(ns - before.get(thread, 0) for thread, ns in now.items())
+        if before.keys() <= now.keys() and had < share * (time.monotonic_ns() - began):  # what has ended had work
             return
     raise AssertionError(f"process {pid} has had work for {limit} s")

@@ -260,10 +260,10 @@ def main():
     # Java takes longest: it begins first, so that it does not end alone.
     runs.sort(key=lambda run: run[1].case.program not in JAVA)
     failed = 0
-    # Descriptors in flight, in whatever process, keep every wait for a descriptor from being accused: those runs come apart.
-    for group in ([run for run in runs if "in_flight" not in run[0]], [run for run in runs if "in_flight" in run[0]]):
-        # The module has one tracer at a time.
-        with concurrent.futures.ThreadPoolExecutor(1 if BACKEND == "kmod" else options.j) as pool:
+    # The module has one tracer at a time.
+    # Descriptors in flight, in whatever process, keep every wait for a descriptor from being accused: those runs come last, one by one.
+    for together, group in ((True, [run for run in runs if "in_flight" not in run[0]]), (False, [run for run in runs if "in_flight" in run[0]])):
+        with concurrent.futures.ThreadPoolExecutor(options.j if together and BACKEND != "kmod" else 1) as pool:
             for (name, _), failure in zip(group, pool.map(lambda pair: pair[1].failure(), group)):
                 if failure:
                     failed += 1

@@ -9,14 +9,18 @@
 #include "uscope/core/calls/calls.h"
 #include "uscope/core/probes/current_stack.h"
 
+/* Are hits of a traced task recorded now? */
+static __always_inline bool records_hits(struct task_entry *t)
+{
+	return !entries_closed && !(t->flags & TASK_ENDED) && !(t->flags & TASK_HELD && is_held(t));
+}
+
 /* The entry of a task whose hits are recorded now; else 0. */
 static __always_inline struct task_entry *entry_to_hit(struct task_struct *task)
 {
 	struct task_entry *t = traced_entry(task);
 
-	if (!t || entries_closed || t->flags & TASK_ENDED || (t->flags & TASK_HELD && is_held(t)))
-		return 0;
-	return t;
+	return t && records_hits(t) ? t : 0;
 }
 
 /* Room for a hit, until end_hit(); 0: there is none (counted). All but the head, the stack and the image is the caller's. */

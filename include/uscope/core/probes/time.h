@@ -32,13 +32,14 @@ static __always_inline __u32 offcpu_kind(bool preempted, __u32 state)
 	return state & STATE_INTERRUPTIBLE ? USC_OFFCPU_SLEEPING : USC_OFFCPU_BLOCKED;
 }
 
-/* A time off the processor, up to `now`, but for its kernel frames. */
-static __always_inline void fill_offcpu(struct usc_hit *hit, const struct task_entry *t, __u32 how, __u64 now)
+/* A time off the processor, from `began` to `end`, but for its kernel frames. */
+static __always_inline void fill_offcpu(struct usc_hit *hit, const struct task_entry *t, __u32 how, __u64 began,
+					__u64 end)
 {
-	hit->entry_ns = t->off_ns;
+	hit->entry_ns = began;
 	hit->args[0] = t->off_waker;
 	hit->args[1] = t->off_waker_process;
-	hit->args[2] = t->off_woken_ns && t->off_woken_ns < now ? now - t->off_woken_ns : 0;
+	hit->args[2] = t->off_woken_ns && t->off_woken_ns < end ? end - t->off_woken_ns : 0;
 	hit->args[3] = t->off_state;
 	hit->stack = t->off_stack;
 	hit->image = t->off_image;
@@ -48,50 +49,58 @@ static __always_inline void fill_offcpu(struct usc_hit *hit, const struct task_e
 	hit->flags = t->off_flags;
 }
 
-/* When a time off the processor ended, of a task that has since run for so long. */
-static __always_inline __u64 end_before(const struct task_entry *t, __u64 ran_ns)
+/* Of those who may tell of a time off the processor, the first one tells it. */
+static __always_inline bool take_over_wait(struct task_entry *t, __u64 began)
+{
+	return __sync_val_compare_and_swap(&t->off_ns, began, 0) == began;
+}
+
+/* When a time off the processor ended, of a task that has since run for so long. The kernel counts that at each tick and
+ * switch: within a tick, it may have been earlier. */
+static __always_inline __u64 end_before(__u64 began, __u64 ran_ns)
 {
 	__u64 now = now_ns();
 
-	return t->off_ns + ran_ns < now ? now - ran_ns : t->off_ns;
+	return began + ran_ns < now ? now - ran_ns : began;
 }
 
-/*
- * A task runs of which it was not seen that it came to the processor: not every kernel tells what follows tasks that it
- * hides from tracing. The time that it was off is what has passed without the time that it ran. Where its kernel frames
- * were, they are no more.
- */
-USC_SUBPROGRAM int end_unseen_wait(struct task_entry *t, __u64 ran_ns)
+USC_SUBPROGRAM int end_unseen_wait(struct task_entry *t, __u64 began, __u64 ran_ns)
 {
 	struct hit_room *room = t ? begin_hit(t) : 0;
 	__u64 end;
 
 	if (!room)
 		return 0;
-	end = end_before(t, ran_ns);
-	fill_offcpu(&room->hit, t, USC_HOW_RETURNED, end);
+	end = end_before(began, ran_ns);
+	fill_offcpu(&room->hit, t, USC_HOW_RETURNED, began, end);
 	send_hit_at(room, t, end);
 	end_hit(room);
 	return 0;
 }
 
-/* `task`: the current one. */
-static __always_inline void core_runs_unseen(struct task_struct *task, struct task_entry *t)
+/*
+ * The current task runs. If it was not seen that it came to the processor, since the kernel does not tell what it switches
+ * to after tasks that it hides from tracing, its time off is told now: what has passed without the time that it ran. The
+ * kernel frames of that time are gone.
+ */
+static __always_inline void core_runs(struct task_struct *task, struct task_entry *t)
 {
-	if (!t->off_ns)
-		return;
-	end_unseen_wait(t, runtime_of(task) - t->off_runtime_ns);
-	t->off_ns = 0;
+	__u64 began = *(volatile __u64 *)&t->off_ns;
+
+	if (began && !(t->flags & TASK_ENDED) && take_over_wait(t, began))
+		end_unseen_wait(t, began, runtime_of(task) - t->off_runtime_ns);
 }
 
 /* The current task leaves the processor; interrupts are off, and the lock of the processor's queue is held. */
 static __always_inline void core_switch_out(struct task_struct *task, bool preempted, __u32 state)
 {
-	struct task_entry *t = entry_to_hit(task);
+	struct task_entry *t = traced_entry(task);
 
 	if (!t)
 		return;
-	core_runs_unseen(task, t);
+	core_runs(task, t);
+	if (!records_hits(t))
+		return;
 	t->off_woken_ns = 0;
 	t->off_waker = 0;
 	t->off_waker_process = 0;
@@ -104,12 +113,12 @@ static __always_inline void core_switch_out(struct task_struct *task, bool preem
 	t->off_ns = now_ns();
 }
 
-/* The entry of a task that is waiting; else 0. */
+/* The entry of a task that waits, as far as was seen, and has not been woken yet; else 0. */
 static __always_inline struct task_entry *entry_that_waits(struct task_struct *task)
 {
 	struct task_entry *t = traced_entry(task);
 
-	return t && t->off_ns && t->off_kind != USC_OFFCPU_PREEMPTED ? t : 0;
+	return t && t->off_ns && !t->off_woken_ns && t->off_kind != USC_OFFCPU_PREEMPTED ? t : 0;
 }
 
 /* Another task, or an interrupt (`waker` 0), ends the wait of a task. */
@@ -125,8 +134,11 @@ static __always_inline void core_met_off(struct task_struct *task, struct task_e
 {
 	__u32 state = state_of(task);
 
-	if (!state || t->off_ns)
+	if (!state || t->off_ns || TASK_FIELD(task, on_cpu))
 		return;
+	t->off_woken_ns = 0;
+	t->off_waker = 0;
+	t->off_waker_process = 0;
 	t->off_state = state;
 	t->off_kind = offcpu_kind(false, state);
 	t->off_flags = USC_EVENT_NO_RESULT | USC_EVENT_ATTACHED;
@@ -153,7 +165,7 @@ static __always_inline void core_switch_in(struct task_struct *task)
 	room = t->flags & TASK_ENDED ? 0 : begin_hit(t);
 	if (room) {
 		now = now_ns();
-		fill_offcpu(&room->hit, t, USC_HOW_RETURNED, now);
+		fill_offcpu(&room->hit, t, USC_HOW_RETURNED, t->off_ns, now);
 		if (wants_frames())
 			note_frames(room, kernel_frames_of(task, room->frames, sizeof(room->frames)));
 		send_hit_at(room, t, now);
@@ -170,15 +182,15 @@ static __always_inline int core_open_wait(struct task_struct *task, struct task_
 	if (!began || t->state != USC_TRACED || t->flags & TASK_ENDED)
 		return 0;
 	ran_ns = runtime_of(task) - t->off_runtime_ns;
-	now = end_before(t, ran_ns);
-	fill_offcpu(&room->hit, t, ran_ns ? USC_HOW_RETURNED : USC_HOW_OPEN, now);
+	now = end_before(began, ran_ns);
+	fill_offcpu(&room->hit, t, ran_ns ? USC_HOW_RETURNED : USC_HOW_OPEN, began, now);
 	if (wants_frames() && !ran_ns)
 		note_frames(room, kernel_frames_of(task, room->frames, sizeof(room->frames)));
 	fill_user_head(&room->hit.head, USC_RECORD_HIT,
 		       sizeof(room->hit) + (room->hit.frames & (2 * USC_KERNEL_FRAMES - 1)) * sizeof(room->frames[0]),
 		       t->serial, now);
 	barrier();
-	return *(volatile __u64 *)&t->off_ns == began;
+	return ran_ns ? take_over_wait(t, began) : *(volatile __u64 *)&t->off_ns == began;
 }
 
 #define LATE_TICKS                                                                                                     \

@@ -96,6 +96,7 @@ static __always_inline void begin_entry(struct task_entry *t)
 	t->restart_nr = NO_NUMBER;
 	t->stack = 0;
 	t->open_ns = 0;
+	t->off_ns = 0;
 	t->unannounced = 0;
 	t->entry_ns = now_ns();
 	t->flags = TASK_ADOPTED | TASK_HELD;
