@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 # Builds the fuzzers (preset asan-ubsan) and runs each for so many seconds, from its corpus in tests/fuzz/corpus:
 #   fuzz.sh [SECONDS [TARGET...]]      (20 seconds, all targets)
-# Inputs found are kept in build/fuzz/corpus, crashes in build/fuzz/crashes; USCOPE_FUZZ_JOBS fuzzers run at a time (2), and an
-# input may take USCOPE_FUZZ_HANG seconds by the clock (20).
+# Inputs found are kept in build/fuzz/corpus, crashes in build/fuzz/crashes; USCOPE_FUZZ_JOBS fuzzers run at a time (2).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -21,7 +20,7 @@ mkdir -p build/fuzz/crashes
 run() {
   local target=$1 seconds=$2
   mkdir -p "build/fuzz/corpus/$target"
-  if "build/asan-ubsan/tests/fuzz/fuzz_$target" -max_total_time="$seconds" -timeout="${USCOPE_FUZZ_HANG:-20}" -rss_limit_mb=2000 -max_len=8192 \
+  if "build/asan-ubsan/tests/fuzz/fuzz_$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2000 -max_len=8192 \
      -artifact_prefix="build/fuzz/crashes/$target-" -print_final_stats=1 \
      "build/fuzz/corpus/$target" "tests/fuzz/corpus/$target" >"build/fuzz/$target.log" 2>&1; then
     echo "$target: $(sed -n 's/^stat::number_of_executed_units: *//p' "build/fuzz/$target.log") inputs, nothing found"
