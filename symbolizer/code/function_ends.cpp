@@ -89,6 +89,15 @@ class TableValues {
   std::array<bool, 16> found_{};
 };
 
+// By the ABI's numbers of registers (System V, figure 3.36).
+std::uint8_t dwarf_number(ZydisRegister reg) {
+  if (reg == ZYDIS_REGISTER_RIP) return JumpOperand::kRip;
+  const ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
+  if (whole < ZYDIS_REGISTER_RAX || whole > ZYDIS_REGISTER_R15) return JumpOperand::kNone;
+  constexpr std::array<std::uint8_t, 16> kNumbers = {0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15};
+  return kNumbers.at(whole - ZYDIS_REGISTER_RAX);
+}
+
 bool leaves_for_good(const Instruction& one) {
   switch (one.decoded.meta.category) {
     case ZYDIS_CATEGORY_RET:
@@ -128,10 +137,13 @@ class Search {
       if (const Part* part = part_of(branch.target);
           part != nullptr && !std::binary_search(part->starts.begin(), part->starts.end(), branch.target))
         return refused("it jumps into the middle of an instruction, so its code cannot be decoded for certain");
-    if (ends_.returns.size() + ends_.jumps.size() > kMostEnds) return refused("it ends at too many places");
+    if (ends_.returns.size() + ends_.jumps.size() + ends_.indirect.size() > kMostEnds)
+      return refused("it ends at too many places");
+    const auto by_address = [](const auto& a, const auto& b) { return a.address < b.address; };
     std::sort(ends_.returns.begin(), ends_.returns.end());
-    std::sort(ends_.jumps.begin(), ends_.jumps.end(),
-              [](const JumpOut& a, const JumpOut& b) { return a.address < b.address; });
+    std::sort(ends_.jumps.begin(), ends_.jumps.end(), by_address);
+    std::sort(ends_.indirect.begin(), ends_.indirect.end(), by_address);
+    ends_.ranges = wanted_;
     return std::move(ends_);
   }
 
@@ -190,10 +202,25 @@ class Search {
     }
     if (one.decoded.mnemonic != ZYDIS_MNEMONIC_JMP) return {};
     if (one.decoded.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR) return refused("it has a far jump");
-    if (is_by_table(one, values)) return {};
-    if (!can_be_probed(one)) return refused("it ends with a jump that cannot be probed");
-    ends_.jumps.push_back({one.address, JumpOut::kAlways});
+    ends_.indirect.push_back(
+        {one.address, one.decoded.length, is_by_table(one, values), can_be_probed(one), operand_of(to)});
+    const IndirectJump& jump = ends_.indirect.back();
+    if (!jump.stays && !jump.can_be_probed) return refused("it ends with a jump that cannot be probed");
     return {};
+  }
+
+  static JumpOperand operand_of(const ZydisDecodedOperand& to) {
+    JumpOperand out;
+    if (to.type == ZYDIS_OPERAND_TYPE_REGISTER) {
+      out.base = dwarf_number(to.reg.value);
+      return out;
+    }
+    out.in_memory = true;
+    out.base = dwarf_number(to.mem.base);
+    out.index = dwarf_number(to.mem.index);
+    out.scale = std::max<std::uint8_t>(to.mem.scale, 1);
+    out.offset = static_cast<std::int32_t>(to.mem.disp.value);
+    return out;
   }
 
   // The prefix is that of jumps whose targets are not marked as such (-fcf-protection).

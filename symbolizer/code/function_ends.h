@@ -19,16 +19,39 @@ struct CodeRange {
   std::uint64_t high = 0;
 };
 
-// A jump to another function, or one that may be: it is, if the stack pointer is there as at the function's entry.
+// A direct jump to another function.
 struct JumpOut {
   static constexpr std::uint8_t kAlways = 0;
   std::uint64_t address = 0;
   std::uint8_t condition = kAlways;  // else 1 more than what the opcode has: usc_condition_holds()
 };
 
+// Where an indirect jump finds its target: in a register, or in 8 bytes of memory at base + index * scale + offset.
+struct JumpOperand {
+  static constexpr std::uint8_t kNone = 0xff;
+  static constexpr std::uint8_t kRip = 16;  // then base stands for the address of the next instruction
+  bool in_memory = false;
+  std::uint8_t base = kNone;  // DWARF numbers of registers; if not in memory: the register itself
+  std::uint8_t index = kNone;
+  std::uint8_t scale = 1;  // 1, 2, 4, 8
+  std::int32_t offset = 0;
+};
+
+// `stays`: all its targets are known, and lie in the function (`switch`). Else it may lead anywhere: where it goes when
+// it is hit, with the stack pointer as at the function's entry, says whether the function ends there.
+struct IndirectJump {
+  std::uint64_t address = 0;
+  std::uint8_t length = 0;  // of the instruction, in bytes
+  bool stays = false;
+  bool can_be_probed = true;  // false: the kernel probes no instruction with its prefix (`notrack`)
+  JumpOperand to;
+};
+
 struct FunctionEnds {
   std::vector<std::uint64_t> returns;  // ELF addresses of `ret` instructions
   std::vector<JumpOut> jumps;
+  std::vector<IndirectJump> indirect;  // all of them
+  std::vector<CodeRange> ranges;       // all code of the function: its main part first, then those that lie elsewhere
 };
 
 // What code outside of a function is that the function jumps to.
@@ -50,8 +73,7 @@ struct CodeSource {
 };
 
 // The ends of the function whose main part is given, in order; none if it never returns. An error says in `what` why
-// they cannot be known. Indirect jumps are jumps out, unless they look as compilers make them of `switch`: with a
-// table.
+// they cannot be known.
 Result<FunctionEnds> find_function_ends(const CodeRange& function, const CodeSource& source);
 
 }  // namespace uscope::symbolizer

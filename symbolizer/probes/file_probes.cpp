@@ -296,6 +296,9 @@ void ProbedFile::Parts::find_returns(const Function& function, const std::vector
   for (const JumpOut& jump : ends->jumps)
     if (const auto offset = offset_of_address(facts.exec_segments, jump.address))
       out.jumps.push_back({*offset, jump.condition});
+  for (const IndirectJump& jump : ends->indirect)
+    if (const auto offset = offset_of_address(facts.exec_segments, jump.address); offset && !jump.stays)
+      out.jumps.push_back({*offset, JumpOut::kAlways});
 }
 
 void ProbedFile::Parts::read_result(const Function& function, std::string_view name, FoundProbe& out) {

@@ -42,6 +42,8 @@ class FunctionEndsTest : public ::testing::Test {
     for (const JumpOut& jump : found->jumps)
       text += " j" + std::to_string(jump.address - kStart) +
               (jump.condition == JumpOut::kAlways ? "" : "?" + std::to_string(jump.condition - 1));
+    for (const IndirectJump& jump : found->indirect)
+      text += (jump.stays ? " s" : " i") + std::to_string(jump.address - kStart);
     return text.empty() ? text : text.substr(1);
   }
 
@@ -78,17 +80,34 @@ TEST_F(FunctionEndsTest, JumpsToOtherFunctionsAreEnds) {
 }
 
 TEST_F(FunctionEndsTest, IndirectJumpsMayBeEndsUnlessATableIsUsed) {
-  EXPECT_EQ(ends({0xff, 0x25, 1, 2, 3, 4}), "j0");                       // jmp *x(%rip)
-  EXPECT_EQ(ends({0xff, 0x60, 0x10}), "j0");                             // jmp *0x10(%rax)
-  EXPECT_EQ(ends({0x48, 0x8b, 0x07, 0xff, 0xe0}), "j3");                 // mov (%rdi),%rax; jmp *%rax
-  EXPECT_EQ(ends({0xff, 0x24, 0xc5, 0, 0, 0, 0, 0xc3}), "r7");           // jmp *x(,%rax,8)
-  EXPECT_EQ(ends({0x3e, 0xff, 0xe0, 0xc3}), "r3");                       // notrack jmp *%rax
+  EXPECT_EQ(ends({0xff, 0x25, 1, 2, 3, 4}), "i0");                       // jmp *x(%rip)
+  EXPECT_EQ(ends({0xff, 0x60, 0x10}), "i0");                             // jmp *0x10(%rax)
+  EXPECT_EQ(ends({0x48, 0x8b, 0x07, 0xff, 0xe0}), "i3");                 // mov (%rdi),%rax; jmp *%rax
+  EXPECT_EQ(ends({0xff, 0x24, 0xc5, 0, 0, 0, 0, 0xc3}), "r7 s0");        // jmp *x(,%rax,8)
+  EXPECT_EQ(ends({0x3e, 0xff, 0xe0, 0xc3}), "r3 s0");                    // notrack jmp *%rax
   EXPECT_EQ(ends({0x48, 0x63, 0x04, 0xba, 0x48, 0x01, 0xd0, 0xff, 0xe0,  // movslq (%rdx,%rdi,4),%rax; add %rdx,%rax
                   0xc3}),                                                // jmp *%rax; ret
-            "r9");
-  EXPECT_EQ(ends({0x48, 0x8b, 0x04, 0xfa, 0xff, 0xe0, 0xc3}), "r6");  // mov (%rdx,%rdi,8),%rax; jmp *%rax
+            "r9 s7");
+  EXPECT_EQ(ends({0x48, 0x8b, 0x04, 0xfa, 0xff, 0xe0, 0xc3}), "r6 s4");  // mov (%rdx,%rdi,8),%rax; jmp *%rax
   // What was added before has been replaced.
-  EXPECT_EQ(ends({0x48, 0x01, 0xd0, 0x48, 0x89, 0xf8, 0xff, 0xe0, 0xc3}), "r8 j6");
+  EXPECT_EQ(ends({0x48, 0x01, 0xd0, 0x48, 0x89, 0xf8, 0xff, 0xe0, 0xc3}), "r8 i6");
+}
+
+// jmp *0x10(%rax,%r9,4); jmp *8(%rip); jmp *%r11
+TEST_F(FunctionEndsTest, AnIndirectJumpSaysWhereItsTargetIsFound) {
+  const auto found = find({0x42, 0xff, 0x64, 0x88, 0x10, 0xff, 0x25, 8, 0, 0, 0, 0x41, 0xff, 0xe3});
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->indirect.size(), 3U);
+  const auto text_of = [](const IndirectJump& jump) {
+    return std::to_string(jump.length) + (jump.to.in_memory ? " memory " : " register ") +
+           std::to_string(jump.to.base) + " " + std::to_string(jump.to.index) + " " + std::to_string(jump.to.scale) +
+           " " + std::to_string(jump.to.offset);
+  };
+  EXPECT_EQ(text_of(found->indirect[0]), "5 memory 0 9 4 16");
+  EXPECT_EQ(text_of(found->indirect[1]), "6 memory 16 255 1 8");
+  EXPECT_EQ(text_of(found->indirect[2]), "3 register 11 255 1 0");
+  ASSERT_EQ(found->ranges.size(), 1U);
+  EXPECT_EQ(found->ranges[0].high, kStart + 14);
 }
 
 TEST_F(FunctionEndsTest, PartsThatLieElsewhereBelongToIt) {
