@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "support/sandbox/renounce.h"
 
+#include <fmt/core.h>
 #include <grp.h>
 #include <linux/capability.h>
 #include <linux/sched.h>
@@ -19,6 +20,7 @@
 #include <utility>
 
 #include "support/sandbox/landlock.h"
+#include "support/sandbox/own_user.h"
 #include "support/sandbox/seccomp_filter.h"
 
 namespace uscope {
@@ -57,14 +59,16 @@ long with_capabilities(long call, Capabilities& data) {
   return syscall(call, &header, data.data());
 }
 
-Result<void> become_nobody() {
+Result<void> become_nobody_else() {
   Capabilities held{};
   if (with_capabilities(SYS_capget, held) != 0) return errno_error("cannot ask for capabilities", errno);
   constexpr std::uint32_t kNeeded = 1u << CAP_SETUID | 1u << CAP_SETGID;
-  if ((held[0].effective & kNeeded) == kNeeded &&
-      (setgroups(0, nullptr) != 0 || setresgid(kNobody, kNobody, kNobody) != 0 ||
-       setresuid(kNobody, kNobody, kNobody) != 0))
-    return errno_error("cannot become the user nobody", errno);
+  if ((held[0].effective & kNeeded) == kNeeded) {
+    const auto own = draw_own_user();
+    if (!own) return own.error();
+    if (setgroups(0, nullptr) != 0 || setresgid(*own, *own, *own) != 0 || setresuid(*own, *own, *own) != 0)
+      return errno_error(fmt::format("cannot become the user {}", *own), errno);
+  }
   Capabilities none{};
   (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
   if (with_capabilities(SYS_capset, none) != 0) return errno_error("cannot drop capabilities", errno);
@@ -97,8 +101,8 @@ Result<void> limit_calls() {
 Result<void> renounce(const Renunciation& limits) {
   if (auto done = set_limits(limits); !done) return done;
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno_error("cannot give up new privileges", errno);
+  if (auto done = become_nobody_else(); !done) return done;
   if (auto done = leave_file_systems(); !done) return done;
-  if (auto done = become_nobody(); !done) return done;
   return limit_calls();
 }
 

@@ -15,6 +15,7 @@ namespace uscope::symbolizer {
 struct FactsAnswer {
   bool elf = true;  // false: certainly not an ELF file of a supported kind
   Result<ElfFacts> facts;
+  bool unread = false;  // the reading failed, so that nothing is known of the file
 };
 
 // The reading of one file. It does not own the descriptor, which must stay open as long as the object. For one thread
@@ -26,6 +27,8 @@ class FileReading {
   virtual Result<Digest> digest() = 0;
   // The rows satisfy check_rows().
   virtual Result<UnwindTable> rows(RowDetail detail) = 0;
+  // Whether an error above came of the reading (its process died, or took too long), and says nothing of the file.
+  [[nodiscard]] virtual bool has_failed() const { return false; }
 };
 
 // Usable by several threads at once. `name` is for messages.

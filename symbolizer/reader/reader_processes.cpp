@@ -76,6 +76,7 @@ class ProcessReading final : public FileReading {
   FactsAnswer facts();
   Result<Digest> digest() override;
   Result<UnwindTable> rows(RowDetail detail) override;
+  [[nodiscard]] bool has_failed() const override { return failed_; }
 
  private:
   enum class Came { kAll, kEnd, kLate };
@@ -96,10 +97,12 @@ class ProcessReading final : public FileReading {
   bool begun_ = false;
   bool reused_ = false;  // the reader has read other files, but nothing of this one yet
   bool no_elf_ = false;
+  bool failed_ = false;
   ReaderProcess reader_;
 };
 
 Error ProcessReading::give_up(const std::string& why) {
+  failed_ = true;
   kill_reader(reader_);
   return {name_ + ": " + why, ""};
 }
@@ -127,7 +130,7 @@ Result<void> ProcessReading::begin() {
   // A reader dies with its keeper. Then the next one is begun by the keeper that stands by.
   for (int begun = 1;; begun++) {
     auto reader = readers_.begin_reader(owner);
-    if (!reader) return reader.error().in(name_);
+    if (!reader) return give_up(reader.error().what);
     reader_ = std::move(*reader);
     if (hand_over()) return {};
     if (begun == kMostBegun) return give_up("cannot be handed to the process that reads it");
@@ -156,7 +159,7 @@ Result<void> ProcessReading::receive(std::span<std::byte> bytes) {
 Result<std::uint32_t> ProcessReading::ask(ReadRequest request, std::size_t most) {
   if (!begun_)
     if (auto ready = begin(); !ready) return ready.error();
-  if (!reader_.socket) return Error{name_ + ": its reading has ended", ""};
+  if (!reader_.socket) return give_up("its reading has ended");
   const auto request_bytes = std::as_bytes(std::span(&request, 1));
   AnswerHead head;
   const auto head_bytes = std::as_writable_bytes(std::span(&head, 1));
@@ -185,13 +188,13 @@ Result<std::uint32_t> ProcessReading::ask(ReadRequest request, std::size_t most)
 
 FactsAnswer ProcessReading::facts() {
   const auto size = ask(ReadRequest::kFacts, kMostFactsBytes);
-  if (!size) return {!no_elf_, size.error()};
+  if (!size) return {!no_elf_, size.error(), failed_};
   std::vector<std::byte> bytes(*size);
-  if (auto got = receive(bytes); !got) return {true, got.error()};
+  if (auto got = receive(bytes); !got) return {true, got.error(), failed_};
   struct stat status {};
   auto facts = fstat(fd_, &status) == 0 ? decode(bytes, static_cast<std::uint64_t>(status.st_size))
                                         : Result<ElfFacts>(errno_error("cannot be looked at", errno));
-  if (!facts) return {true, give_up(facts.error().what)};
+  if (!facts) return {true, give_up(facts.error().what), true};
   return {true, std::move(facts)};
 }
 

@@ -117,8 +117,11 @@ RowCache::RowCache(std::string folder, std::uint64_t most_bytes) : folder_(std::
 }
 
 Result<std::shared_ptr<const UnwindTable>> RowCache::get(int fd, const std::string& name, ElfReader& reader) {
-  const auto reading = reader.open(fd, name);
-  const auto digest = reading->digest();
+  return get(fd, name, *reader.open(fd, name));
+}
+
+Result<std::shared_ptr<const UnwindTable>> RowCache::get(int fd, const std::string& name, FileReading& reading) {
+  const auto digest = reading.digest();
   if (!digest) return digest.error();
   // A file that takes over its reader can make it report the digest of another file of the same owner.
   const std::string owner = owner_of(fd);
@@ -128,7 +131,7 @@ Result<std::shared_ptr<const UnwindTable>> RowCache::get(int fd, const std::stri
   hash.add(owner.data(), owner.size());
   const std::string key = hex(hash.finish());
   if (auto table = find_held(key)) return table;
-  auto loaded = load(key, *digest, name, *reading);
+  auto loaded = load(key, *digest, name, reading);
   if (!loaded) return loaded.error();
   return hold(key, std::make_shared<const UnwindTable>(std::move(*loaded)));
 }

@@ -41,6 +41,7 @@ class RowCache {
   // stored there. Files of one owner with equal rows share one table as long as it is held anywhere. `name` is for
   // messages.
   Result<std::shared_ptr<const UnwindTable>> get(int fd, const std::string& name, ElfReader& reader = direct_reader());
+  Result<std::shared_ptr<const UnwindTable>> get(int fd, const std::string& name, FileReading& reading);
 
   // Call it only while no other thread is in get().
   [[nodiscard]] const RowCacheStats& stats() const { return stats_; }

@@ -40,6 +40,12 @@ std::string trouble_with(const Result<std::shared_ptr<const symbolizer::UnwindTa
   return damage.empty() && !holds_rules(**rows) ? "no unwind information" : damage;
 }
 
+// Nothing is known of the file's contents: a stack that ends in it says so, and not that the file has no rows.
+void set_unread(File& file, std::string why) {
+  file.state = USC_FILE_UNREACHABLE;
+  file.trouble = std::move(why);
+}
+
 }  // namespace
 
 std::string path_of(const usc_file& record) {
@@ -290,14 +296,14 @@ Result<bool> FileTable::has_descriptors() {
 
 Result<void> FileTable::begin(trace::FileId serial, File file) {
   if (given_up_) {
-    file.trouble = kGivenUp;
+    set_unread(file, kGivenUp);
     return finish(serial, std::move(file));
   }
   const auto room = has_descriptors();
   if (!room) return room.error();
   if (!*room) {
     file.fd.reset();
-    file.trouble = file.path + ": not read: too many files were being read when it was met";
+    set_unread(file, file.path + ": not read: too many files were being read when it was met");
     return finish(serial, std::move(file));
   }
   file.coming = true;
@@ -324,7 +330,10 @@ Result<void> FileTable::go_on(trace::FileId serial, const symbolizer::FactsAnswe
     return end(serial, std::move(file));
   }
   if (!answer.facts) {
-    file.trouble = answer.facts.error().what;
+    if (answer.unread)
+      set_unread(file, answer.facts.error().what);
+    else
+      file.trouble = answer.facts.error().what;
     return end(serial, std::move(file));
   }
   file.facts = *answer.facts;
@@ -362,7 +371,7 @@ Result<void> FileTable::give_up_rows() {
     File file = std::move(*files_[at]);
     file.coming = false;
     coming_--;
-    file.trouble = kGivenUp;
+    set_unread(file, kGivenUp);
     lent_.push_back(std::move(file.fd));
     if (auto done = finish(serial, std::move(file)); !done) return done;
     if (open_ >= most_open_) continue;
@@ -380,7 +389,9 @@ Result<void> FileTable::on_made(const BuiltTable& made) {
   File file = std::move(slot(made.serial));
   file.coming = false;
   coming_--;
-  if (is_unchanged(file)) {
+  if (!made.rows && made.unread) {
+    set_unread(file, made.rows.error().what);
+  } else if (is_unchanged(file)) {
     file.trouble = trouble_with(made.rows, file.path);
   } else {
     file.trouble = kChanged;

@@ -41,18 +41,25 @@ RowBuildQueue::~RowBuildQueue() {
 
 BuiltTable RowBuildQueue::make(const RowJob& job) {
   using Rows = std::shared_ptr<const symbolizer::UnwindTable>;
-  if (job.work == RowWork::kFacts) return {job.serial, job.detail, Rows(), reader_.facts(job.fd, job.name)};
-  if (job.detail == symbolizer::RowDetail::kStack)
-    return {job.serial, job.detail, cache_.get(job.fd, job.name, reader_)};
-  auto rows = reader_.open(job.fd, job.name)->rows(job.detail);
-  if (!rows) return {job.serial, job.detail, rows.error()};
+  if (job.work == RowWork::kFacts) {
+    auto facts = reader_.facts(job.fd, job.name);
+    const bool unread = facts.unread;
+    return {job.serial, job.detail, Rows(), std::move(facts), unread};
+  }
+  const auto reading = reader_.open(job.fd, job.name);
+  if (job.detail == symbolizer::RowDetail::kStack) {
+    auto rows = cache_.get(job.fd, job.name, *reading);
+    return {job.serial, job.detail, std::move(rows), {}, reading->has_failed()};
+  }
+  auto rows = reading->rows(job.detail);
+  if (!rows) return {job.serial, job.detail, rows.error(), {}, reading->has_failed()};
   return {job.serial, job.detail, std::make_shared<const symbolizer::UnwindTable>(std::move(*rows))};
 }
 
 BuiltTable RowBuildQueue::refuse(const RowJob& job, const std::string& why) {
   const Error error{job.name + ": " + why, ""};
-  BuiltTable made{job.serial, job.detail, error};
-  if (job.work == RowWork::kFacts) made.facts = symbolizer::FactsAnswer{true, error};
+  BuiltTable made{job.serial, job.detail, error, {}, true};
+  if (job.work == RowWork::kFacts) made.facts = symbolizer::FactsAnswer{true, error, true};
   return made;
 }
 

@@ -37,6 +37,7 @@ struct BuiltTable {
   symbolizer::RowDetail detail = symbolizer::RowDetail::kStack;
   Result<std::shared_ptr<const symbolizer::UnwindTable>> rows;
   std::optional<symbolizer::FactsAnswer> facts = {};
+  bool unread = false;  // nothing is known of the file: it was not read, or its reading failed
 };
 
 // Receives rows.

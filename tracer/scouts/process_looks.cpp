@@ -128,13 +128,13 @@ bool is_served(int fd) {
 }
 
 // A program that serves files can claim any owner and mode for them, and a copy does not show where it came from. So
-// the copy is owned by user nobody and writable by all: it gets a reader and rows of its own
-// (symbolizer/reader/file_owner.h), and is charged to no user. A tracer that may not give files away, or whose user
-// namespace lacks that user, still sets the mode, which achieves all but the last.
+// the copy is owned by a user whom no system has, and writable by all: it gets a reader and rows of its
+// own (symbolizer/reader/file_owner.h), and is charged to no real user. A tracer that may not give files away, or whose
+// user namespace lacks that number, still sets the mode, which achieves all but the last.
 bool disown(int copy, mode_t mode) {
-  constexpr uid_t kNobody = 65534;
+  constexpr uid_t kNoUser = 0xfffffff0;
   if (fchmod(copy, (mode & 0777) | S_IWOTH) != 0) return false;
-  return fchown(copy, kNobody, kNobody) == 0 || errno == EPERM || errno == EINVAL;
+  return fchown(copy, kNoUser, kNoUser) == 0 || errno == EPERM || errno == EINVAL;
 }
 
 UniqueFd copy_in_memory(ScoutDesk& desk, int fd, const struct stat& status, std::uint32_t most_ms, int* error) {

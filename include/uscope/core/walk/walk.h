@@ -20,7 +20,7 @@
 #include "uscope/unwind.h"
 
 #define MAX_STEPS 4096
-#define RULE_FILE_GONE 7u /* a kind beside USC_RULE_*: the file could not be opened */
+#define RULE_FILE_GONE 7u /* a kind beside USC_RULE_*: the file could not be opened or read */
 
 #define REMEMBERED_DISTANCES 0x7fff8ull /* of words from rsp: multiples of 8 of which the number has 16 bits */
 

@@ -407,6 +407,40 @@ TEST_F(FileTableTest, NobodyWaitsForTheFactsOfAFile) {
   EXPECT_EQ(told, (std::vector{FileId(2), FileId(3)}));
 }
 
+// Its processes die: of the facts, or of the rows.
+class DyingReader final : public symbolizer::ElfReader {
+ public:
+  explicit DyingReader(bool at_facts) : at_facts_(at_facts) {}
+  symbolizer::FactsAnswer facts(int fd, const std::string& name) override {
+    if (at_facts_) return {true, Error{"it died", ""}, true};
+    return symbolizer::direct_reader().facts(fd, name);
+  }
+  std::unique_ptr<symbolizer::FileReading> open(int, const std::string&) override {
+    struct Dead final : symbolizer::FileReading {
+      Result<symbolizer::Digest> digest() override { return Error{"it died", ""}; }
+      Result<symbolizer::UnwindTable> rows(symbolizer::RowDetail) override { return Error{"it died", ""}; }
+      [[nodiscard]] bool has_failed() const override { return true; }
+    };
+    return std::make_unique<Dead>();
+  }
+
+ private:
+  bool at_facts_;
+};
+
+// Nobody knows whether it has rows, so no stack may say that it has none.
+TEST_F(FileTableTest, AFileWhoseReaderDiedIsNotOneWithoutRows) {
+  for (const bool at_facts : {true, false}) {
+    DyingReader reader(at_facts);
+    RowBuildQueue maker(cache_, 0, reader);
+    FileTable files(backend_, maker, {});
+    ASSERT_TRUE(announce(files, 2, own_mapping("libc.so")));
+    EXPECT_EQ(files.find(FileId(2))->state, USC_FILE_UNREACHABLE);
+    EXPECT_EQ(files.find(FileId(2))->trouble, "it died");
+    EXPECT_EQ(backend_.published[2].state, USC_FILE_UNREACHABLE);
+  }
+}
+
 // With at most so many descriptors for files.
 class FewDescriptors {
  public:
@@ -457,7 +491,7 @@ TEST_F(FileTableTest, WhatIsGivenUpStaysOpenWhileItIsRead) {
   struct stat before {};
   ASSERT_EQ(fstat(number, &before), 0);
   ASSERT_TRUE(files->give_up_rows());
-  EXPECT_EQ(files->find(FileId(2))->state, USC_FILE_WITHOUT);
+  EXPECT_EQ(files->find(FileId(2))->state, USC_FILE_UNREACHABLE);
   struct stat after {};
   ASSERT_EQ(fstat(number, &after), 0);
   EXPECT_EQ(before.st_ino, after.st_ino);
@@ -473,7 +507,7 @@ TEST_F(FileTableTest, AFileThatIsMetAfterAllWereGivenUpIsToldOf) {
   ASSERT_TRUE(files->give_up_rows());
   ASSERT_TRUE(announce(*files, 3, own_mapping("libm.so")));
   EXPECT_EQ(files->take_changed(), (std::vector{FileId(2), FileId(3)}));
-  EXPECT_EQ(files->find(FileId(3))->state, USC_FILE_WITHOUT);
+  EXPECT_EQ(files->find(FileId(3))->state, USC_FILE_UNREACHABLE);
   EXPECT_EQ(files->find(FileId(3))->trouble, files->find(FileId(2))->trouble);
   EXPECT_TRUE(files->find(FileId(3))->fd);
   reader.go_on();

@@ -157,8 +157,8 @@ TEST(ProcessLooks, WhatIsServedHasNoOwnerByItsServersWord) {
   for (std::string& line : said) std::getline(lines, line);
   EXPECT_NE(said[0].find(" inode "), std::string::npos) << said[0];
   EXPECT_NE(said[0], said[3]);  // a reader, and rows, of each file's own
-  EXPECT_EQ(said[1], "user 65534");
-  EXPECT_EQ(said[4], "user 65534");
+  EXPECT_EQ(said[1], "user 4294967280");
+  EXPECT_EQ(said[4], "user 4294967280");
   EXPECT_EQ(said[2], "0 100");  // the server's word, which is for the file's key only
 }
 
