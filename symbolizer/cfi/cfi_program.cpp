@@ -64,7 +64,7 @@ void read_augmentation(const char* letters, ByteReader& data, Cie& cie) {
         cie.pointer_encoding = data.fixed<std::uint8_t>();
         break;
       case 'L':
-        data.fixed<std::uint8_t>();
+        cie.lsda_encoding = data.fixed<std::uint8_t>();
         break;
       case 'P': {
         const auto encoding = data.fixed<std::uint8_t>();
@@ -181,7 +181,7 @@ Cie CfiSection::parse_cie(std::uint64_t offset) {
   const Bytes program(raw.initial_instructions,
                       static_cast<std::size_t>(raw.initial_instructions_end - raw.initial_instructions));
   bool advanced = false;
-  const Fde whole{0, 0, &cie, program};
+  const Fde whole{0, 0, &cie, 0, program};
   cie.usable = run(whole, [&](std::uint64_t address, const CfiState& state) {
     advanced = advanced || address != 0;
     cie.initial = state;
@@ -201,7 +201,15 @@ std::optional<Fde> CfiSection::parse_fde(std::uint64_t cie_offset, Bytes body) {
   fde.address = read_formatted(in, cie->pointer_encoding);
   if ((cie->pointer_encoding & kApplicationMask) == DW_EH_PE_pcrel) fde.address += here;
   fde.size = read_formatted(in, cie->pointer_encoding & kFormatMask);
-  if (cie->sized_augmentation) in.bytes(in.uleb());
+  if (cie->sized_augmentation) {
+    const std::uint64_t bytes = in.uleb();
+    const std::uint64_t at = source_.address + in.offset();
+    ByteReader data = reader_of(in.bytes(bytes));
+    if (known_encoding(cie->lsda_encoding) && data.left() != 0) {
+      fde.lsda = read_formatted(data, cie->lsda_encoding);
+      if (fde.lsda != 0 && (cie->lsda_encoding & kApplicationMask) == DW_EH_PE_pcrel) fde.lsda += at;
+    }
+  }
   if (fde.size > UINT64_MAX - fde.address)
     in.fail("code that does not wrap around the address space, before this offset");
   if (!in.ok()) {

@@ -53,6 +53,7 @@ struct Cie {
   bool signal_frame = false;
   bool sized_augmentation = false;
   std::uint8_t pointer_encoding = 0;
+  std::uint8_t lsda_encoding = 0xff;  // DW_EH_PE_omit: its FDEs say nothing of exceptions
   std::uint64_t code_alignment = 1;
   std::int64_t data_alignment = 1;
   CfiState initial;
@@ -62,6 +63,7 @@ struct Fde {
   std::uint64_t address = 0;  // ELF address of its first byte of code
   std::uint64_t size = 0;     // bytes of code
   const Cie* cie = nullptr;   // valid as long as its CfiSection
+  std::uint64_t lsda = 0;     // ELF address of its table in .gcc_except_table; 0: none
   Bytes program;
 };
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Where a function ends: its `ret` instructions, and its jumps to other functions (tail calls). All code of the
-// function is decoded, so that no probe is ever put into the middle of an instruction: what does not fit together is
-// refused.
+// Where a function ends: its `ret` instructions, and its jumps to other functions (tail calls). Only what a walk from
+// the entry reaches counts as code (code_walk.cpp), so that no probe is ever put into data or into the middle of an
+// instruction: what does not fit together is refused.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "support/result.h"
@@ -52,6 +54,9 @@ struct FunctionEnds {
   std::vector<JumpOut> jumps;
   std::vector<IndirectJump> indirect;  // all of them
   std::vector<CodeRange> ranges;       // all code of the function: its main part first, then those that lie elsewhere
+  // Why there may be data among the code, or code that the walk has not found the way to; empty: nothing speaks for
+  // that. What the walk has reached is code nonetheless, unless the function is made to deceive.
+  std::string doubt;
 };
 
 // What code outside of a function is that the function jumps to.
@@ -70,6 +75,15 @@ struct CodeSource {
   // All bytes of a range; fewer if they cannot be read.
   std::function<std::vector<std::byte>(const CodeRange&)> read;
   std::function<JumpTarget(std::uint64_t address)> target;
+  // Where exceptions go on that are thrown in a range.
+  std::function<std::vector<std::uint64_t>(const CodeRange&)> landing_pads;
+  // A word of 4 or 8 bytes in the program's memory, as it is once the program is loaded (without the load address);
+  // nothing: no file says so.
+  std::function<std::optional<std::uint64_t>(std::uint64_t address, std::uint8_t bytes)> word;
+  // Whether a function may return to who calls it.
+  std::function<bool(std::uint64_t address)> returns;
+  // Constants in instructions may be addresses of the program: it is loaded where the file says.
+  bool is_at_fixed_address = false;
 };
 
 // The ends of the function whose main part is given, in order; none if it never returns. An error says in `what` why

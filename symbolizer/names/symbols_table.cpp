@@ -31,6 +31,7 @@ struct Candidate {
   bool hidden;
   bool weak;
   bool ifunc;
+  bool is_function;
 };
 
 // A string table up to its last NUL, so that every offset below `size` is a terminated string. (elf_strptr searches the
@@ -116,7 +117,8 @@ void add_symbols(const std::vector<ElfSection>& sections, std::size_t number, st
                    .local = bind == STB_LOCAL,
                    .hidden = (version & kHiddenVersion) != 0,
                    .weak = bind == STB_WEAK,
-                   .ifunc = type == STT_GNU_IFUNC});
+                   .ifunc = type == STT_GNU_IFUNC,
+                   .is_function = type != STT_NOTYPE});
   }
 }
 
@@ -203,8 +205,8 @@ std::vector<FunctionSymbol> function_symbols(std::span<const std::vector<ElfSect
   std::vector<FunctionSymbol> symbols;
   symbols.reserve(candidates.size());
   for (const Candidate& candidate : candidates)
-    symbols.push_back(
-        {without_version(candidate.name), candidate.low, candidate.high - candidate.low, candidate.ifunc});
+    symbols.push_back({without_version(candidate.name), candidate.low, candidate.high - candidate.low, candidate.ifunc,
+                       candidate.is_function});
   return symbols;
 }
 

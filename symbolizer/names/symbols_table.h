@@ -57,6 +57,9 @@ struct FunctionSymbol {
   std::uint64_t start = 0;  // ELF address
   std::uint64_t size = 0;   // 0: the table does not say
   bool ifunc = false;       // its code finds the function of this name when the program is loaded
+  // The table's type says that it is a function (STT_FUNC, STT_GNU_IFUNC); else it has none (STT_NOTYPE), like the
+  // labels of assembly, of code and of data.
+  bool is_function = false;
 };
 
 // All function symbols that SymbolTable would consider, by start; of one start, the better name first.

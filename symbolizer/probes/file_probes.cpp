@@ -16,7 +16,6 @@
 #include <utility>
 
 #include "support/glob.h"
-#include "symbolizer/cfi/fde_table.h"
 #include "symbolizer/code/function_ends.h"
 #include "symbolizer/code/probe_place.h"
 #include "symbolizer/elf/elf_sections.h"
@@ -24,14 +23,15 @@
 #include "symbolizer/names/debug_info.h"
 #include "symbolizer/names/demangle.h"
 #include "symbolizer/names/symbols_table.h"
+#include "symbolizer/probes/file_code.h"
+#include "symbolizer/probes/file_functions.h"
+#include "symbolizer/probes/probe_proof.h"
 #include "symbolizer/probes/usdt_notes.h"
 
 namespace uscope::symbolizer {
 namespace {
 
 constexpr std::size_t kMostCode = 128;  // of a function's beginning
-// Code that is searched for returns, for each byte of the file: functions may share parts, but not as hostile ones do.
-constexpr std::uint64_t kMostSearches = 8;
 // All names and types of one probe together fit a usc_kind, even if each of their bytes becomes \xNN.
 constexpr std::size_t kMostNameBytes = 384;
 constexpr std::size_t kMostArgumentName = 32;
@@ -39,11 +39,6 @@ constexpr std::size_t kMostArgumentType = 64;
 
 // The registers of the first six integer arguments, by DWARF's numbers: rdi rsi rdx rcx r8 r9.
 constexpr std::array<std::uint8_t, 6> kArgumentRegisters = {5, 4, 1, 2, 8, 9};
-
-// Parts of a function that the compiler moved away are no functions.
-bool is_part(std::string_view name) {
-  return name.ends_with(".cold") || name.find(".cold.") != std::string_view::npos;
-}
 
 // A copy that the compiler made for some callers (f.isra.0) may take other arguments than its source says.
 bool is_clone(std::string_view name) {
@@ -88,6 +83,30 @@ std::vector<FoundArgument> debug_arguments(const std::vector<DebugParameter>& pa
   return arguments;
 }
 
+// The places of one USDT probe.
+struct UsdtPlaces {
+  std::vector<std::uint64_t> good;  // file offsets
+  std::vector<std::uint64_t> forced;
+  std::size_t refused = 0;
+  Refusal first;
+};
+
+void add_place(std::vector<std::uint64_t>& places, std::uint64_t offset) {
+  if (std::find(places.begin(), places.end(), offset) == places.end()) places.push_back(offset);
+}
+
+void take_places(UsdtPlaces&& all, FoundProbe& out) {
+  out.places = std::move(all.good);
+  if (all.refused == 0) return;
+  if (!out.places.empty()) {
+    out.left_out = fmt::format("{} of its {} places cannot be probed: {}", all.refused, all.refused + out.places.size(),
+                               all.first.why);
+    return;
+  }
+  out.refuse(all.first);
+  if (out.can_be_forced) out.places = std::move(all.forced);
+}
+
 }  // namespace
 
 bool holds_word(std::string_view text, std::string_view word) {
@@ -95,6 +114,15 @@ bool holds_word(std::string_view text, std::string_view word) {
     return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
   };
   return std::search(text.begin(), text.end(), word.begin(), word.end(), equal) != text.end();
+}
+
+void FoundProbe::refuse(const Refusal& refusal) {
+  // Of two reasons the stronger one is told: what cannot be forced.
+  if (why_not.empty() || !refusal.can_be_forced) why_not = refusal.why;
+  can_be_forced = refusal.can_be_forced;
+  if (can_be_forced) return;
+  for (std::vector<std::uint64_t>* all : {&places, &returns}) all->clear();
+  jumps.clear();
 }
 
 // Members are in order of their use, as those of ModuleSymbols.
@@ -112,31 +140,17 @@ struct ProbedFile::Parts {
   std::optional<GoPclntab> go;
   bool debug_read = false;
   std::unique_ptr<DebugInfo> debug;
-  std::optional<FdeTable> fdes;
-  std::uint64_t searched = 0;  // bytes of code, for returns
-
-  // One function under all its names, best first.
-  struct Function {
-    std::uint64_t start = 0;
-    std::uint64_t size = 0;  // up to the next function at most; 0: not known
-    bool sized = false;      // a symbol has said the size
-    bool ifunc = false;
-    bool go = false;
-    std::vector<std::string_view> names;
-  };
+  std::vector<FileFunction> functions;
+  std::unique_ptr<FileCode> code;
 
   void read_names();
   void read_debug();
   [[nodiscard]] std::vector<const std::vector<ElfSection>*> tables() const;
-  [[nodiscard]] std::vector<Function> all_functions();
-  [[nodiscard]] std::size_t read_code(std::uint64_t offset, std::span<std::byte> out) const;
-  void find_place(const Function& function, FoundProbe& out) const;
-  // `all` is sorted by start.
-  void find_returns(const Function& function, const std::vector<Function>& all, FoundProbe& out);
-  [[nodiscard]] JumpTarget jump_target(const std::vector<Function>& all, std::uint64_t address);
-  [[nodiscard]] const FdeTable& fde_table();
-  [[nodiscard]] std::vector<FoundArgument> arguments_of(const Function& function, std::string_view name);
-  void read_result(const Function& function, std::string_view name, FoundProbe& out);
+  void find_place(const FileFunction& function, FoundProbe& out) const;
+  void find_returns(const FileFunction& function, FoundProbe& out) const;
+  void place_usdt(std::uint64_t address, bool may_use_nop5, ProbeProof& proof, UsdtPlaces& out) const;
+  [[nodiscard]] std::vector<FoundArgument> arguments_of(const FileFunction& function, std::string_view name);
+  void read_result(const FileFunction& function, std::string_view name, FoundProbe& out);
 };
 
 std::vector<const std::vector<ElfSection>*> ProbedFile::Parts::tables() const {
@@ -153,6 +167,9 @@ void ProbedFile::Parts::read_names() {
   separate = finder.find(elf.get(), sections, path);
   symbols = function_symbols(tables());
   go = read_go_pclntab(elf.get(), facts);
+  code = std::make_unique<FileCode>(fd, facts, elf.get(), sections);
+  functions = file_functions(symbols, go, code->fdes());
+  code->know(symbols, functions);
 }
 
 void ProbedFile::Parts::read_debug() {
@@ -163,69 +180,23 @@ void ProbedFile::Parts::read_debug() {
   if (!debug && separate.debug) debug = DebugInfo::open(separate.debug->elf.get(), alternate);
 }
 
-std::vector<ProbedFile::Parts::Function> ProbedFile::Parts::all_functions() {
-  read_names();
-  std::vector<Function> all;
-  for (const FunctionSymbol& symbol : symbols) {
-    if (is_part(symbol.name)) continue;
-    if (all.empty() || all.back().start != symbol.start) {
-      const GoFunction* of_go = go ? go->containing(symbol.start) : nullptr;
-      all.push_back({symbol.start, 0, false, false, of_go != nullptr && of_go->start == symbol.start, {}});
-    }
-    Function& function = all.back();
-    function.size = std::max(function.size, symbol.size);
-    function.sized = function.size != 0;
-    function.ifunc = function.ifunc || symbol.ifunc;
-    if (std::find(function.names.begin(), function.names.end(), symbol.name) == function.names.end())
-      function.names.push_back(symbol.name);
+void ProbedFile::Parts::find_place(const FileFunction& function, FoundProbe& out) const {
+  if (function.ifunc)
+    return out.refuse({"the program's loader calls it once, to choose the function that has this name then (IFUNC)"});
+  const ProbeProof proof(*code);
+  if (const auto refusal = proof.why_not(function.start, function.proof)) {
+    if (refusal->can_be_forced) out.places = {*code->offset_of(function.start)};
+    return out.refuse(*refusal);
   }
-  // Code may have an entry within another function (memmove's variants): a place behind it would be come by from there.
-  for (std::size_t i = 0; i + 1 < all.size(); i++)
-    if (const std::uint64_t room = all[i + 1].start - all[i].start; all[i].size == 0 || all[i].size > room)
-      all[i].size = room;
-  if (!go) return all;
-  const std::size_t count = all.size();
-  const auto known = [&](std::uint64_t start) {
-    const auto at = std::lower_bound(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count), start,
-                                     [](const Function& a, std::uint64_t b) { return a.start < b; });
-    return at != all.begin() + static_cast<std::ptrdiff_t>(count) && at->start == start;
-  };
-  std::vector<Function> more;
-  for (const GoFunction& function : go->functions())
-    if (!known(function.start))
-      more.push_back({function.start, function.limit - function.start, true, false, true, {function.name}});
-  all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-  return all;
-}
-
-std::size_t ProbedFile::Parts::read_code(std::uint64_t offset, std::span<std::byte> out) const {
-  const ssize_t got = pread(fd, out.data(), out.size(), static_cast<off_t>(offset));
-  return got > 0 ? static_cast<std::size_t>(got) : 0;
-}
-
-void ProbedFile::Parts::find_place(const Function& function, FoundProbe& out) const {
-  if (function.ifunc) {
-    out.why_not = "the program's loader calls it once, to choose the function that has this name then (IFUNC)";
-    return;
-  }
-  const auto offset = offset_of_address(facts.exec_segments, function.start);
-  if (!offset) {
-    out.why_not = "its address is not in code that the file holds";
-    return;
-  }
-  std::array<std::byte, kMostCode> code{};
   const std::size_t most = function.size != 0 ? std::min<std::uint64_t>(function.size, kMostCode) : kMostCode;
-  const std::size_t got = read_code(*offset, std::span(code).first(most));
-  const auto place = probe_place(std::span(code).first(got), function.go ? Prologue::kGo : Prologue::kC);
-  if (got == 0 || !place) {
-    out.why_not =
-        got == 0 ? "its code cannot be read" : "it begins with instructions where no probe may stand (AVX, long nops)";
-    return;
-  }
-  out.places = {*offset + *place};
+  const auto bytes = code->read(function.start, most);
+  const auto place = probe_place(bytes, function.go ? Prologue::kGo : Prologue::kC);
+  if (!place) return out.refuse({"it begins with instructions where no probe may stand (AVX, long nops)"});
+  out.places = {*code->offset_of(function.start) + *place};
+  if (const auto refusal = proof.why_not_entry(function, function.start + *place)) out.refuse(*refusal);
 }
 
-std::vector<FoundArgument> ProbedFile::Parts::arguments_of(const Function& function, std::string_view name) {
+std::vector<FoundArgument> ProbedFile::Parts::arguments_of(const FileFunction& function, std::string_view name) {
   // Go passes arguments in registers of its own choice.
   if (function.go) return {};
   read_debug();
@@ -234,74 +205,42 @@ std::vector<FoundArgument> ProbedFile::Parts::arguments_of(const Function& funct
   return register_arguments();
 }
 
-const FdeTable& ProbedFile::Parts::fde_table() {
-  if (!fdes) fdes.emplace(sections);
-  return *fdes;
-}
-
-JumpTarget ProbedFile::Parts::jump_target(const std::vector<Function>& all, std::uint64_t address) {
-  using Is = JumpTarget::Is;
-  const auto in_plt = [&](const ElfSection& section) {
-    return section.name.starts_with(".plt") && address >= section.header.sh_addr && address < section.end();
-  };
-  if (std::any_of(sections.begin(), sections.end(), in_plt)) return {Is::kFunction, {}};
-  const auto next =
-      std::upper_bound(all.begin(), all.end(), address, [](std::uint64_t a, const Function& b) { return a < b.start; });
-  const Function* before = next == all.begin() ? nullptr : &*std::prev(next);
-  if (before != nullptr && before->start == address) return {Is::kFunction, {}};
-  if (before != nullptr && before->sized && address < before->start + before->size) return {Is::kMiddle, {}};
-  std::optional<CodeRange> part;
-  if (const auto fde = fde_table().containing(address)) part = {fde->low, fde->high};
-  for (const FunctionSymbol& symbol : symbols)
-    if (!part && is_part(symbol.name) && address >= symbol.start && address - symbol.start < symbol.size)
-      part = {symbol.start, symbol.start + symbol.size};
-  if (!part) return {Is::kUnknown, {}};
-  if (before != nullptr && before->start >= part->low) return {Is::kMiddle, {}};
-  if (next != all.end()) part->high = std::min(part->high, next->start);
-  return {Is::kPart, *part};
-}
-
-void ProbedFile::Parts::find_returns(const Function& function, const std::vector<Function>& all, FoundProbe& out) {
-  if (function.go) {
-    out.why_not = "Go moves the stacks of its functions while they run, so an entry and its return cannot be paired";
-    return;
-  }
-  CodeRange range{function.start, function.start + function.size};
-  if (!function.sized) {
-    const auto fde = fde_table().starting_at(function.start);
-    if (!fde) {
-      out.why_not = "its returns cannot be found: neither a symbol nor call frame information says where it ends";
-      return;
-    }
-    range.high = std::min(function.size != 0 ? range.high : fde->high, fde->high);
-  }
-  CodeSource source;
-  source.read = [&](const CodeRange& part) {
-    std::vector<std::byte> code;
-    searched += part.high - part.low;
-    if (searched > kMostSearches * facts.file_size) return code;
-    code.resize(part.high - part.low);
-    const auto offset = offset_of_address(facts.exec_segments, part.low);
-    code.resize(offset ? read_code(*offset, code) : 0);
-    return code;
-  };
-  source.target = [&](std::uint64_t address) { return jump_target(all, address); };
-  const auto ends = find_function_ends(range, source);
-  if (!ends) {
-    out.why_not = "its returns cannot be found: " + ends.error().what;
-    return;
-  }
+void ProbedFile::Parts::find_returns(const FileFunction& function, FoundProbe& out) const {
+  const std::string unknown = "its returns cannot be found: ";
+  if (function.go)
+    return out.refuse(
+        {"Go moves the stacks of its functions while they run, so an entry and its return cannot be paired"});
+  const auto range = code->range_of(function);
+  if (!range) return out.refuse({unknown + range.error().what});
+  const CodeSource source = code->source();
+  const auto ends = find_function_ends(*range, source);
+  if (!ends) return out.refuse({unknown + ends.error().what});
   for (const std::uint64_t address : ends->returns)
-    if (const auto offset = offset_of_address(facts.exec_segments, address)) out.returns.push_back(*offset);
+    if (const auto offset = code->offset_of(address)) out.returns.push_back(*offset);
   for (const JumpOut& jump : ends->jumps)
-    if (const auto offset = offset_of_address(facts.exec_segments, jump.address))
-      out.jumps.push_back({*offset, jump.condition});
+    if (const auto offset = code->offset_of(jump.address)) out.jumps.push_back({*offset, jump.condition});
   for (const IndirectJump& jump : ends->indirect)
-    if (const auto offset = offset_of_address(facts.exec_segments, jump.address); offset && !jump.stays)
+    if (const auto offset = code->offset_of(jump.address); offset && !jump.stays)
       out.jumps.push_back({*offset, JumpOut::kAlways});
+  if (auto refusal = ProbeProof(*code).why_not_ends(*ends)) {
+    refusal->why = unknown + refusal->why;
+    out.refuse(*refusal);
+  }
 }
 
-void ProbedFile::Parts::read_result(const Function& function, std::string_view name, FoundProbe& out) {
+void ProbedFile::Parts::place_usdt(std::uint64_t address, bool may_use_nop5, ProbeProof& proof, UsdtPlaces& out) const {
+  constexpr std::array kNop5 = {std::byte{0x0f}, std::byte{0x1f}, std::byte{0x44}, std::byte{0}, std::byte{0}};
+  const auto offset = code->offset_of(address);
+  std::optional<Refusal> refusal = proof.why_not_usdt(address);
+  const auto bytes = code->read(address, kNop5.size());
+  if (!refusal && !may_use_nop5 && std::equal(bytes.begin(), bytes.end(), kNop5.begin(), kNop5.end()))
+    refusal = {"it is a nop of five bytes, which this kernel would replace by a call that damages the program", false};
+  if (!refusal) return add_place(out.good, *offset);
+  if (out.refused++ == 0) out.first = *refusal;
+  if (refusal->can_be_forced && offset) add_place(out.forced, *offset);
+}
+
+void ProbedFile::Parts::read_result(const FileFunction& function, std::string_view name, FoundProbe& out) {
   constexpr std::uint8_t kWholeRegister = 8;
   out.result_bytes = kWholeRegister;
   read_debug();
@@ -332,10 +271,8 @@ Result<std::unique_ptr<ProbedFile>> ProbedFile::open(int fd, const std::string& 
 
 std::vector<FoundProbe> ProbedFile::functions(const NamePattern& pattern, bool with_arguments, bool with_returns) {
   std::vector<FoundProbe> found;
-  std::vector<Parts::Function> all = parts_->all_functions();
-  std::sort(all.begin(), all.end(),
-            [](const Parts::Function& a, const Parts::Function& b) { return a.start < b.start; });
-  for (const Parts::Function& function : all) {
+  parts_->read_names();
+  for (const FileFunction& function : parts_->functions) {
     for (const std::string_view name : function.names) {
       const bool is_mangled = name.starts_with("_Z") || name.starts_with("_R");
       const std::string plain = is_mangled ? demangle_name(name) : std::string();
@@ -344,9 +281,8 @@ std::vector<FoundProbe> ProbedFile::functions(const NamePattern& pattern, bool w
       probe.name = is_mangled ? cut(plain, kMostNameBytes) : bounded_utf8(name, kMostNameBytes);
       probe.full_name = is_mangled ? cut(demangle(name), kMostNameBytes) : probe.name;
       parts_->find_place(function, probe);
-      if (with_returns && probe.why_not.empty()) parts_->find_returns(function, all, probe);
-      if (!probe.why_not.empty()) probe.places.clear();
-      if (with_arguments && probe.why_not.empty()) {
+      if (with_returns && (probe.why_not.empty() || probe.can_be_forced)) parts_->find_returns(function, probe);
+      if (with_arguments && !probe.places.empty()) {
         probe.arguments = parts_->arguments_of(function, name);
         if (!function.go) parts_->read_result(function, name, probe);
       }
@@ -360,12 +296,11 @@ std::vector<FoundProbe> ProbedFile::functions(const NamePattern& pattern, bool w
 }
 
 std::vector<FoundProbe> ProbedFile::usdt_probes(const NamePattern& pattern, bool may_use_nop5) {
-  constexpr std::array<unsigned char, 5> kNop5 = {0x0f, 0x1f, 0x44, 0x00, 0x00};
   std::map<std::tuple<std::string, std::string, std::string, std::uint64_t>, FoundProbe> found;
-  const auto address_of = [&](std::string_view name) {
-    parts_->read_names();
-    return symbol_address(parts_->tables(), name);
-  };
+  std::map<const FoundProbe*, UsdtPlaces> places;
+  parts_->read_names();
+  ProbeProof proof(*parts_->code);
+  const auto address_of = [&](std::string_view name) { return symbol_address(parts_->tables(), name); };
   for (const UsdtNote& note : read_usdt_notes(parts_->sections)) {
     if (!glob_matches(pattern.provider, note.provider) || !glob_matches(pattern.name, note.name)) continue;
     if (!pattern.word.empty() && !holds_word(note.provider + ":" + note.name, pattern.word)) continue;
@@ -380,21 +315,11 @@ std::vector<FoundProbe> ProbedFile::usdt_probes(const NamePattern& pattern, bool
     probe.too_many = std::move(arguments.too_many);
     probe.unreadable = std::move(arguments.unreadable);
     if (note.semaphore != 0) probe.semaphore = offset_of_address(parts_->facts.segments, note.semaphore).value_or(0);
-    const auto offset = offset_of_address(parts_->facts.exec_segments, note.address);
-    std::array<std::byte, kNop5.size()> code{};
-    if (!offset) {
-      probe.why_not = "its address is not in code that the file holds";
-    } else if (!may_use_nop5 && parts_->read_code(*offset, code) == code.size() &&
-               std::equal(kNop5.begin(), kNop5.end(), code.begin(),
-                          [](unsigned char a, std::byte b) { return std::byte{a} == b; })) {
-      probe.why_not = "it is a nop of five bytes, which this kernel would replace by a call that damages the program";
-    } else if (std::find(probe.places.begin(), probe.places.end(), *offset) == probe.places.end()) {
-      probe.places.push_back(*offset);
-    }
+    parts_->place_usdt(note.address, may_use_nop5, proof, places[&probe]);
   }
   std::vector<FoundProbe> out;
   for (auto& [key, probe] : found) {
-    if (!probe.places.empty()) probe.why_not.clear();
+    take_places(std::move(places[&probe]), probe);
     out.push_back(std::move(probe));
   }
   return out;
@@ -402,7 +327,8 @@ std::vector<FoundProbe> ProbedFile::usdt_probes(const NamePattern& pattern, bool
 
 std::vector<std::string> ProbedFile::function_names() {
   std::set<std::string> names;
-  for (const Parts::Function& function : parts_->all_functions())
+  parts_->read_names();
+  for (const FileFunction& function : parts_->functions)
     for (const std::string_view name : function.names) names.insert(demangle_name(name));
   return {names.begin(), names.end()};
 }

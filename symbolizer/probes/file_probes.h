@@ -14,6 +14,8 @@
 
 namespace uscope::symbolizer {
 
+struct Refusal;  // probe_proof.h
+
 // An argument, and how it is read at the place of the probe.
 struct FoundArgument {
   enum class From : std::uint8_t { kRegister, kMemory, kConstant };
@@ -47,7 +49,13 @@ struct FoundProbe {
   std::string result_type;             // of functions: "char *"; empty if it is not known
   std::uint8_t result_bytes = 0;       // 1, 2, 4, 8; 0: none
   bool result_is_signed = false;
-  std::string why_not;  // what speaks against a probe there; empty: nothing does
+  std::string left_out;  // of USDT probes: which of their places cannot be probed, and why; empty: none
+  // Why there may be no probe; empty: there may. `can_be_forced`: the kernel would put it there all the same, where
+  // places, returns and jumps say; else these are empty.
+  std::string why_not;
+  bool can_be_forced = false;
+
+  void refuse(const Refusal& refusal);
 };
 
 // What is asked for: patterns (support/glob.h).

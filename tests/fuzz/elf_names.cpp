@@ -41,7 +41,9 @@ void ask_for_probes(int fd) {
   found.insert(found.end(), usdt.begin(), usdt.end());
   for (const auto& probe : found) {
     uscope::fuzz::require(probe.arguments.size() <= 6, "at most six arguments");
-    uscope::fuzz::require(probe.places.empty() == !probe.why_not.empty(), "a probe has a place, or a reason");
+    uscope::fuzz::require(!probe.places.empty() || !probe.why_not.empty(), "a probe has a place, or a reason");
+    uscope::fuzz::require(probe.why_not.empty() || probe.can_be_forced || probe.places.empty(),
+                          "what cannot be forced has no place");
   }
   (void)(*file)->function_names();
   (void)(*file)->usdt_names();

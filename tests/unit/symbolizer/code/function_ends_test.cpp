@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 #include <string>
 
 namespace uscope::symbolizer {
@@ -30,6 +31,14 @@ class FunctionEndsTest : public ::testing::Test {
       const auto at = targets_.find(address);
       return at == targets_.end() ? JumpTarget{} : at->second;
     };
+    source.word = [this](std::uint64_t address, std::uint8_t bytes) -> std::optional<std::uint64_t> {
+      const auto at = words_.find(address);
+      if (at == words_.end()) return std::nullopt;
+      return bytes == 4 ? at->second & 0xffffffffU : at->second;
+    };
+    source.returns = [this](std::uint64_t address) { return !never_return_.contains(address); };
+    source.landing_pads = [this](const CodeRange&) { return pads_; };
+    source.is_at_fixed_address = fixed_;
     return find_function_ends({kStart, kStart + main.size()}, source);
   }
 
@@ -44,6 +53,7 @@ class FunctionEndsTest : public ::testing::Test {
               (jump.condition == JumpOut::kAlways ? "" : "?" + std::to_string(jump.condition - 1));
     for (const IndirectJump& jump : found->indirect)
       text += (jump.stays ? " s" : " i") + std::to_string(jump.address - kStart);
+    if (!found->doubt.empty()) text += " but " + found->doubt;
     return text.empty() ? text : text.substr(1);
   }
 
@@ -52,9 +62,24 @@ class FunctionEndsTest : public ::testing::Test {
     targets_[start] = {TargetIs::kPart, {start, start + code.size()}};
   }
 
+  // A table at kTable, of 4-byte distances from it or of addresses.
+  void table(const std::vector<std::uint64_t>& places, bool relative) {
+    for (std::size_t i = 0; i < places.size(); i++)
+      words_[kTable + i * (relative ? 4 : 8)] = relative ? kStart + places[i] - kTable : kStart + places[i];
+  }
+
+  static constexpr std::uint64_t kTable = 0x3000;
   std::map<std::uint64_t, EndsCode> code_;
   std::map<std::uint64_t, JumpTarget> targets_;
+  std::map<std::uint64_t, std::uint64_t> words_;
+  std::set<std::uint64_t> never_return_;
+  std::vector<std::uint64_t> pads_;
+  bool fixed_ = false;
 };
+
+constexpr const char* kUnreached = "but no path through its code reaches all of its bytes: some may be data";
+constexpr const char* kOpen = "but it has a jump whose targets cannot be told, and bytes that no path reaches";
+constexpr const char* kData = "but its code refers to bytes of its own as data";
 
 // A constant that looks like a return is none.
 TEST_F(FunctionEndsTest, EachReturnIsFoundAndNothingElse) {
@@ -63,10 +88,47 @@ TEST_F(FunctionEndsTest, EachReturnIsFoundAndNothingElse) {
   EXPECT_EQ(ends({0x85, 0xff, 0x74, 0x01, 0xc3, 0xf3, 0xc3}), "r4 r5");  // rep ret
   EXPECT_EQ(ends({0x5b, 0xc2, 0x08, 0x00}), "r1");                       // ret $8
   EXPECT_EQ(ends({0xf2, 0xc3}), "r0");                                   // bnd ret
-  // A call at the end that does not return; nops behind the last instruction.
-  EXPECT_EQ(ends({0xc3, 0xe8, 1, 2, 3, 4}), "r0");
+  EXPECT_EQ(ends({0xf3, 0x0f, 0x1e, 0xfa, 0xc3}), "r4");                 // endbr64; ret
+  // A call at the end that does not return; nops and traps behind the last instruction.
+  EXPECT_EQ(ends({0x74, 0x01, 0xc3, 0xe8, 1, 2, 3, 4}), "r2");
+  EXPECT_EQ(ends({0x74, 0x01, 0xc3, 0xe8, 1, 2, 3, 4, 0x66, 0x90}), "r2");
   EXPECT_EQ(ends({0xc3, 0x0f, 0x1f, 0x40, 0x00}), "r0");
-  EXPECT_EQ(ends({0xc3, 0x0f, 0x0b}), "r0");
+  EXPECT_EQ(ends({0xc3, 0xcc, 0xcc}), "r0");
+}
+
+// What no path reaches may be data, whatever its bytes look like.
+TEST_F(FunctionEndsTest, WhatIsNotReachedIsNoPlace) {
+  // jmp 2f; 1: nop; nop; ret; nop; 2: ret
+  EXPECT_EQ(ends({0xeb, 0x04, 0x90, 0x90, 0xc3, 0x90, 0xc3}), std::string("r6 ") + kUnreached);
+  // mov 1f(%rip),%rax; jmp 2f; 1: eight bytes; 2: ret
+  EXPECT_EQ(ends({0x48, 0x8b, 0x05, 2, 0, 0, 0, 0xeb, 8, 0x90, 0x90, 0xc3, 0x90, 0x90, 0x90, 0x90, 0x90, 0xc3}),
+            std::string("r17 ") + kData);
+  // lea 1f(%rip),%rax; ret; 1: nop, ret …: the address alone is enough.
+  EXPECT_EQ(ends({0x48, 0x8d, 0x05, 1, 0, 0, 0, 0xc3, 0xc3, 0xc3}), std::string("r7 ") + kData);
+  // Its own address may be known to a function, but not be read from: lea self(%rip),%rax; ret, and mov 2(%rax),%eax.
+  EXPECT_EQ(ends({0x48, 0x8d, 0x05, 0xf9, 0xff, 0xff, 0xff, 0xc3}), "r7");
+  EXPECT_EQ(ends({0x48, 0x8d, 0x05, 0xf9, 0xff, 0xff, 0xff, 0x8b, 0x40, 0x02, 0xc3}), std::string("r10 ") + kData);
+  // mov $kStart+6,%eax; ret; nop: an address only in programs that are loaded where the file says.
+  const EndsCode constant = {0xb8, 0x06, 0x10, 0, 0, 0xc3, 0x90};
+  EXPECT_EQ(ends(constant), "r5");
+  fixed_ = true;
+  EXPECT_EQ(ends(constant), std::string("r5 ") + kData);
+}
+
+// call f; ret-like bytes: code, unless f never returns. Then they are nothing, and get no probe.
+TEST_F(FunctionEndsTest, NothingIsReachedBehindACallThatNeverReturns) {
+  EXPECT_EQ(ends({0x74, 0x06, 0xe8, 0xf9, 0x00, 0x00, 0x00, 0xc3, 0xc3}), "r7 r8");
+  never_return_.insert(kStart + 0x100);
+  EXPECT_EQ(ends({0x74, 0x06, 0xe8, 0xf9, 0x00, 0x00, 0x00, 0xc3, 0xc3}), "r8");
+  // So is what stands behind a trap: je 1f; ud2; ret; 1: ret
+  EXPECT_EQ(ends({0x74, 0x03, 0x0f, 0x0b, 0xc3, 0xc3}), "r5");
+}
+
+TEST_F(FunctionEndsTest, LandingPadsAreReached) {
+  const EndsCode code = {0xc3, 0x31, 0xc0, 0xc3};
+  EXPECT_EQ(ends(code), std::string("r0 ") + kUnreached);
+  pads_ = {kStart + 1, 0x9999};
+  EXPECT_EQ(ends(code), "r0 r3");
 }
 
 TEST_F(FunctionEndsTest, JumpsToOtherFunctionsAreEnds) {
@@ -79,23 +141,62 @@ TEST_F(FunctionEndsTest, JumpsToOtherFunctionsAreEnds) {
   EXPECT_EQ(ends({0xf2, 0xeb, 0x0f}), "j0");  // bnd
 }
 
-TEST_F(FunctionEndsTest, IndirectJumpsMayBeEndsUnlessATableIsUsed) {
-  EXPECT_EQ(ends({0xff, 0x25, 1, 2, 3, 4}), "i0");                       // jmp *x(%rip)
-  EXPECT_EQ(ends({0xff, 0x60, 0x10}), "i0");                             // jmp *0x10(%rax)
-  EXPECT_EQ(ends({0x48, 0x8b, 0x07, 0xff, 0xe0}), "i3");                 // mov (%rdi),%rax; jmp *%rax
-  EXPECT_EQ(ends({0xff, 0x24, 0xc5, 0, 0, 0, 0, 0xc3}), "r7 s0");        // jmp *x(,%rax,8)
-  EXPECT_EQ(ends({0x3e, 0xff, 0xe0, 0xc3}), "r3 s0");                    // notrack jmp *%rax
-  EXPECT_EQ(ends({0x48, 0x63, 0x04, 0xba, 0x48, 0x01, 0xd0, 0xff, 0xe0,  // movslq (%rdx,%rdi,4),%rax; add %rdx,%rax
-                  0xc3}),                                                // jmp *%rax; ret
-            "r9 s7");
-  EXPECT_EQ(ends({0x48, 0x8b, 0x04, 0xfa, 0xff, 0xe0, 0xc3}), "r6 s4");  // mov (%rdx,%rdi,8),%rax; jmp *%rax
-  // What was added before has been replaced.
-  EXPECT_EQ(ends({0x48, 0x01, 0xd0, 0x48, 0x89, 0xf8, 0xff, 0xe0, 0xc3}), "r8 i6");
+TEST_F(FunctionEndsTest, IndirectJumpsWithoutATableMayLeadAnywhere) {
+  EXPECT_EQ(ends({0xff, 0x25, 1, 2, 3, 4}), "i0");        // jmp *x(%rip)
+  EXPECT_EQ(ends({0xff, 0x60, 0x10}), "i0");              // jmp *0x10(%rax)
+  EXPECT_EQ(ends({0x48, 0x8b, 0x07, 0xff, 0xe0}), "i3");  // mov (%rdi),%rax; jmp *%rax
+  EXPECT_EQ(ends({0x48, 0x8b, 0x04, 0xfa, 0xff, 0xe0, 0xc3}), std::string("i4 ") + kOpen);
+  EXPECT_EQ(ends({0x3e, 0xff, 0xe0}), "s0");  // notrack jmp *%rax: a switch
+  EXPECT_EQ(ends({0x64, 0xff, 0x20}), "it jumps to an address in memory of its thread alone");
 }
 
-// jmp *0x10(%rax,%r9,4); jmp *8(%rip); jmp *%r11
+// cmp $1,%edi; ja 1f; mov %edi,%edi; lea table(%rip),%rdx; movslq (%rdx,%rdi,4),%rax; add %rdx,%rax; jmp *%rax; two
+// cases; 1: ret
+TEST_F(FunctionEndsTest, TablesOfDistancesAreFollowed) {
+  const EndsCode code = {0x83, 0xff, 0x01, 0x77, 0x17, 0x89, 0xff, 0x48, 0x8d, 0x15, 0xf2, 0x1f, 0,    0,   0x48,
+                         0x63, 0x04, 0xba, 0x48, 0x01, 0xd0, 0xff, 0xe0, 0x90, 0xc3, 0x90, 0xc3, 0x90, 0xc3};
+  table({23, 25, 99}, true);  // the third is none of it
+  EXPECT_EQ(ends(code), "r24 r26 r28 s21");
+  table({23, 23}, true);
+  EXPECT_EQ(ends(code), std::string("r24 r28 s21 ") + kUnreached);
+  // Not all of its entries lead into the function.
+  table({23, 0x800}, true);
+  EXPECT_EQ(ends(code), std::string("r24 r28 i21 ") + kOpen);
+  // One leads into the middle of an instruction.
+  table({23, 1}, true);
+  EXPECT_EQ(ends(code), "it jumps into the middle of an instruction, so its code cannot be decoded for certain");
+  words_.clear();
+  EXPECT_EQ(ends(code), std::string("r28 i21 ") + kOpen);
+}
+
+// jmp *table(,%rdi,8): no comparison says how long it is.
+TEST_F(FunctionEndsTest, TablesOfAddressesAreFollowedAsFarAsTheyLeadIntoTheFunction) {
+  const EndsCode code = {0xff, 0x24, 0xfd, 0x00, 0x30, 0, 0, 0x90, 0xc3, 0x90, 0xc3};
+  table({7, 9, 0x4000}, false);
+  EXPECT_EQ(ends(code), "r8 r10 s0");
+  table({7, 0x4000, 9}, false);
+  EXPECT_EQ(ends(code), std::string("r8 i0 ") + kOpen);
+  // Functions, among them this one: a tail call.
+  table({0, 7, 9}, false);
+  EXPECT_EQ(ends(code), std::string("i0 ") + kOpen);
+}
+
+// and $3,%edi; jmp *table(,%rdi,8), and the table's address kept on the stack: lea table(%rip),%rax; push %rax; call;
+// pop %rdx; movslq (%rdx,%rbx,4),%rax; add %rdx,%rax; jmp *%rax
+TEST_F(FunctionEndsTest, MasksAndStackSlotsAreFollowed) {
+  table({10, 10, 12, 12, 0x5000}, false);
+  EXPECT_EQ(ends({0x83, 0xe7, 0x03, 0xff, 0x24, 0xfd, 0x00, 0x30, 0, 0, 0x90, 0xc3, 0x90, 0xc3}), "r11 r13 s3");
+  words_.clear();
+  table({26, 26, 0x5000}, true);
+  EXPECT_EQ(ends({0x48, 0x8d, 0x05, 0xf9, 0x1f, 0,    0,    0x50, 0xe8, 0,    0,    0,    0,   0x83,
+                  0xe3, 0x01, 0x5a, 0x48, 0x63, 0x04, 0x9a, 0x48, 0x01, 0xd0, 0xff, 0xe0, 0xc3}),
+            "r26 s24");
+}
+
+// jmp *0x10(%rax,%r9,4); jmp *8(%rip); jmp *%r11, and jumps to the latter two
 TEST_F(FunctionEndsTest, AnIndirectJumpSaysWhereItsTargetIsFound) {
-  const auto found = find({0x42, 0xff, 0x64, 0x88, 0x10, 0xff, 0x25, 8, 0, 0, 0, 0x41, 0xff, 0xe3});
+  const auto found =
+      find({0x74, 0x07, 0x74, 0x0b, 0x42, 0xff, 0x64, 0x88, 0x10, 0xff, 0x25, 8, 0, 0, 0, 0x41, 0xff, 0xe3});
   ASSERT_TRUE(found);
   ASSERT_EQ(found->indirect.size(), 3U);
   const auto text_of = [](const IndirectJump& jump) {
@@ -107,14 +208,14 @@ TEST_F(FunctionEndsTest, AnIndirectJumpSaysWhereItsTargetIsFound) {
   EXPECT_EQ(text_of(found->indirect[1]), "6 memory 16 255 1 8");
   EXPECT_EQ(text_of(found->indirect[2]), "3 register 11 255 1 0");
   ASSERT_EQ(found->ranges.size(), 1U);
-  EXPECT_EQ(found->ranges[0].high, kStart + 14);
+  EXPECT_EQ(found->ranges[0].high, kStart + 18);
 }
 
 TEST_F(FunctionEndsTest, PartsThatLieElsewhereBelongToIt) {
   part(0x2000, {0x31, 0xc0, 0xc3});
   EXPECT_EQ(ends({0x0f, 0x84, 0xfa, 0x0f, 0x00, 0x00, 0xc3}), "r6 r4098");
   // One that jumps back, and one that jumps back to where no instruction begins.
-  part(0x2000, {0x74, 0x02, 0xc3, 0x90, 0xe9, 0xf7, 0xef, 0xff, 0xff});
+  part(0x2000, {0x74, 0x02, 0xc3, 0x90, 0xe9, 0xfc, 0xef, 0xff, 0xff});
   EXPECT_EQ(ends({0xe9, 0xfb, 0x0f, 0x00, 0x00, 0xc3}), "r5 r4098");
   part(0x2000, {0x74, 0x02, 0xc3, 0x90, 0xe9, 0xf8, 0xef, 0xff, 0xff});
   EXPECT_EQ(ends({0xe9, 0xfb, 0x0f, 0x00, 0x00, 0xc3}),
@@ -128,11 +229,11 @@ TEST_F(FunctionEndsTest, AJumpOverALockPrefixIsNone) {
 
 TEST_F(FunctionEndsTest, WhatDoesNotFitTogetherIsRefused) {
   const std::string middle = "it jumps into the middle of an instruction, so its code cannot be decoded for certain";
-  EXPECT_EQ(ends({0xeb, 0x01, 0xb8, 0, 0, 0, 0, 0xc3}), middle);
+  EXPECT_EQ(ends({0x74, 0x01, 0xb8, 0, 0, 0, 0, 0xc3}), middle);
   EXPECT_EQ(ends({0xe8, 0x01, 0, 0, 0, 0xb8, 0, 0, 0, 0, 0xc3}), middle);
   EXPECT_EQ(ends({0x06, 0xc3}), "its code has bytes that are no instruction");
-  EXPECT_EQ(ends({0xc3, 0xb8, 1}), "its code has bytes that are no instruction");
-  EXPECT_EQ(ends({0xc3, 0x90, 0x31, 0xc0}), "its code runs on into that of another function");
+  EXPECT_EQ(ends({0x74, 0x01, 0xc3, 0xb8, 1}), "its code has bytes that are no instruction");
+  EXPECT_EQ(ends({0x90, 0x31, 0xc0}), "its code runs on into that of another function");
   EXPECT_EQ(ends({0xeb, 0x40}), "it jumps to code that belongs to no function that is known");
   targets_[kStart + 0x42] = {TargetIs::kMiddle, {}};
   EXPECT_EQ(ends({0xeb, 0x40}), "it jumps into the middle of another function");

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// All instructions of a function that can be come by from its entry.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "support/result.h"
+#include "symbolizer/code/function_ends.h"
+#include "symbolizer/code/instruction.h"
+#include "symbolizer/code/register_values.h"
+
+namespace uscope::symbolizer {
+
+class CodeWalk {
+ public:
+  CodeWalk(const CodeSource& source, const CodeRange& function) : source_(source), function_(function) {}
+
+  // Once. An error says in `what` why the code cannot be known.
+  Result<void> run();
+
+  // Whether an instruction begins there that the walk has come by.
+  [[nodiscard]] bool has_reached(std::uint64_t address) const;
+  // Whether an instruction that the walk has come by begins before it, and ends behind it.
+  [[nodiscard]] bool is_inside_instruction(std::uint64_t address) const;
+  // Whether it has indirect jumps whose targets are not known.
+  [[nodiscard]] bool has_open_ends() const;
+  // Whether its code refers to bytes of its own as data.
+  [[nodiscard]] bool refers_to_itself() const { return refers_to_itself_; }
+  [[nodiscard]] FunctionEnds take_ends() { return std::move(ends_); }
+
+ private:
+  // kDead: only a trap, or a call that never returns, leads there.
+  enum class Mark : std::uint8_t { kNone, kStart, kInside, kDead };
+  struct Part {
+    CodeRange range;
+    std::vector<std::byte> code;
+    std::vector<Mark> marks;
+  };
+  struct Path {
+    std::uint64_t address = 0;
+    RegisterValues values;
+    bool after_call = false;  // only nops since a call
+  };
+  // A table whose length no comparison tells.
+  struct OpenTable {
+    std::size_t jump = 0;  // in ends_.indirect
+    Value entry;
+    std::uint64_t read = 0;  // entries
+  };
+
+  Result<void> add_part(const CodeRange& range);
+  Result<void> follow_all();
+  Result<void> follow(Path path);
+  Result<bool> step(const Instruction& one, Path& path);
+  Result<void> mark(Part& part, const Instruction& one);
+  Result<void> end(const Instruction& one);
+  Result<void> jump_indirectly(const Instruction& one, const Path& path);
+  Result<void> go_to(const Instruction& one, std::uint64_t target, const RegisterValues& values, bool taken);
+  Result<void> leave(const Instruction& one, std::uint64_t target);
+  void look_for_data(const Instruction& one, const RegisterValues& values);
+  void look_at_constant(std::uint64_t address, bool is_read);
+  bool follow_table(const Value& entry, const RegisterValues& values);
+  Result<void> follow_open_tables();
+  void follow_dead_code();
+  [[nodiscard]] std::optional<std::uint64_t> table_entry(const Value& entry, std::uint64_t number) const;
+  [[nodiscard]] std::vector<std::uint64_t> unreached() const;
+  void doubt(const std::string& why);
+  [[nodiscard]] Part* part_of(std::uint64_t address);
+  [[nodiscard]] const Part* part_of(std::uint64_t address) const;
+  [[nodiscard]] bool overlaps(const CodeRange& part) const;
+
+  const CodeSource& source_;
+  CodeRange function_;
+  InstructionDecoder decoder_;
+  std::vector<Part> parts_;
+  std::vector<Path> paths_;
+  std::vector<OpenTable> open_tables_;
+  std::vector<std::uint64_t> behind_last_ones_;  // behind traps, and calls that never return
+  std::uint64_t read_ = 0;
+  std::uint64_t entries_ = 0;  // of tables, that were read
+  bool refers_to_itself_ = false;
+  FunctionEnds ends_;
+};
+
+}  // namespace uscope::symbolizer
