@@ -38,31 +38,6 @@ Result<UniqueFd> duplicate(int fd) {
   return copy;
 }
 
-UniqueFd reopen(int there) {
-  const std::string same = fmt::format("/proc/self/fd/{}", there);
-  return UniqueFd(open(same.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-}
-
-Result<UniqueFd> open_regular(const std::filesystem::path& path, const std::string& give) {
-  const auto failed = [&] {
-    const int number = errno;
-    return errno_error(
-        "cannot open " + path.string(), number,
-        number == EACCES ? "read it as its owner, or as root: a trace is readable by its owner only" : give);
-  };
-  // O_PATH refers to the file without opening it.
-  const UniqueFd there(open(path.c_str(), O_PATH | O_CLOEXEC));
-  if (!there) return failed();
-  struct stat status {};
-  if (fstat(there.get(), &status) != 0) return errno_error("cannot look at " + path.string(), errno);
-  if (!S_ISREG(status.st_mode)) return Error{path.string() + " is not a regular file", give};
-  UniqueFd file = reopen(there.get());
-  if (file) return file;
-  if (errno == ENOENT && access("/proc/self/fd", F_OK) != 0)
-    return Error{"cannot open " + path.string() + ": /proc is not there", "mount it: mount -t proc none /proc"};
-  return failed();
-}
-
 Result<UniqueFd> open_nameless(int folder) {
   UniqueFd file(openat(folder, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600));
   if (file) return file;

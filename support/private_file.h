@@ -2,9 +2,6 @@
 // Opens files by descriptor, not twice by name, so that no other process can exchange them in between.
 #pragma once
 
-#include <filesystem>
-#include <string>
-
 #include "support/result.h"
 #include "support/unique_fd.h"
 
@@ -12,14 +9,6 @@ namespace uscope {
 
 // Returns another descriptor of the same open file, close-on-exec.
 Result<UniqueFd> duplicate(int fd);
-
-// Opens for reading the file that a descriptor of O_PATH refers to, without waiting; empty, with errno, if that fails.
-// Needs /proc.
-[[nodiscard]] UniqueFd reopen(int there);
-
-// Opens a regular file for reading. A FIFO, device, socket or folder in its place is an error and is itself never
-// opened, so that nothing blocks and no device notices. `give`: the remedy of every error but a missing permission.
-Result<UniqueFd> open_regular(const std::filesystem::path& path, const std::string& give);
 
 // Opens a file without a name in this folder, mode 0600, for reading and writing; it disappears when its last
 // descriptor is closed. On a file system without such files, creates one with a name and removes that at once.

@@ -20,7 +20,7 @@
 #include <string_view>
 #include <utility>
 
-#include "support/private_file.h"
+#include "support/regular_file.h"
 #include "support/text.h"
 
 namespace uscope::trace {

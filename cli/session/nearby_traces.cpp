@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "store/files/trace_file.h"
+#include "support/regular_file.h"
 #include "support/unique_fd.h"
 #include "uscope/record.h"
 
@@ -26,7 +27,7 @@ std::int64_t record_abi_of(int file) {
 
 void look_at(const fs::path& path, NearbyTraces& found) {
   // Others may put anything there meanwhile: a link, a pipe.
-  const UniqueFd file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  const UniqueFd file = open_regular_at(AT_FDCWD, path.string());
   if (!file) return;
   const auto start = store::look_at_start(file.get());
   if (!start) return;

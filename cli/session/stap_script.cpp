@@ -21,6 +21,8 @@
 #include <string_view>
 #include <vector>
 
+#include "support/regular_file.h"
+
 namespace uscope::cli {
 namespace {
 
@@ -118,11 +120,11 @@ Result<std::string> compile(const std::string& script) {
 std::string kernel_name(const std::string& module) {
   constexpr std::size_t kMost = 64u << 20;
   constexpr std::string_view kKey("\0name=", 6);
-  const UniqueFd fd(open(module.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  const auto file = open_regular(module, "");
   std::string bytes;
   std::array<char, 1 << 16> buffer{};
-  for (ssize_t count = 1; fd.get() >= 0 && count > 0 && bytes.size() < kMost;) {
-    count = read(fd.get(), buffer.data(), buffer.size());
+  for (ssize_t count = 1; file && count > 0 && bytes.size() < kMost;) {
+    count = read(file->get(), buffer.data(), buffer.size());
     if (count > 0) bytes.append(buffer.data(), static_cast<std::size_t>(count));
   }
   const auto is_of_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };

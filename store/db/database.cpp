@@ -15,6 +15,7 @@
 #include "store/db/schema.h"
 #include "store/files/trace_file.h"
 #include "support/private_file.h"
+#include "support/regular_file.h"
 #include "support/text.h"
 
 namespace uscope::store {

@@ -18,6 +18,7 @@
 
 #include "store/files/trace_file.h"
 #include "support/private_file.h"
+#include "support/regular_file.h"
 
 namespace uscope::store {
 namespace {
@@ -133,10 +134,10 @@ std::string write_remedy(int number) {
 
 // Opens without blocking, and only what belongs to uscope: a file of this user that no living writer has locked.
 bool remove_stale(int folder, const std::string& name) {
-  const UniqueFd old(openat(folder, name.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  const UniqueFd old = open_regular_at(folder, name, O_RDWR);
   struct stat status {};
   if (!old || fstat(old.get(), &status) != 0) return false;
-  if (!S_ISREG(status.st_mode) || status.st_uid != geteuid()) return false;
+  if (status.st_uid != geteuid()) return false;
   return flock(old.get(), LOCK_EX | LOCK_NB) == 0 && names_file(folder, name, old.get()) &&
          unlinkat(folder, name.c_str(), 0) == 0;
 }
@@ -270,7 +271,7 @@ Result<void> OutputPlace::examine(bool may_stream) {
 }
 
 Result<void> OutputPlace::look_at_file() {
-  const UniqueFd file(openat(folder(), name_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  const UniqueFd file = open_regular_at(folder(), name_);
   const auto start = file ? look_at_start(file.get()) : FileStart{FileKind::kOther};
   const FileKind found = start ? start->kind : FileKind::kOther;
   if (is_of_kind(found, kind_)) return {};
@@ -284,7 +285,7 @@ bool OutputPlace::has(std::string_view suffix) const {
 
 bool OutputPlace::is_being_written(std::string_view suffix) const {
   const std::string name = name_ + std::string(suffix);
-  const UniqueFd file(openat(folder(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  const UniqueFd file = open_regular_at(folder(), name);
   return file && flock(file.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 

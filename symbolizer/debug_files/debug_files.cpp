@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "support/byte_reader.h"
-#include "support/private_file.h"
+#include "support/regular_file.h"
 #include "support/text.h"
 #include "symbolizer/elf/elf_facts.h"
 

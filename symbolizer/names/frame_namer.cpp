@@ -9,7 +9,7 @@
 #include <span>
 #include <utility>
 
-#include "support/private_file.h"
+#include "support/regular_file.h"
 #include "support/result.h"
 #include "symbolizer/elf/vdso_image.h"
 #include "symbolizer/names/symbol_resolver.h"

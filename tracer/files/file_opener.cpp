@@ -51,10 +51,6 @@ FoundFile give_up_file(Scouts& scouts, const FileToOpen& file, const Silence& wh
 
 }  // namespace
 
-std::string map_files_entry(std::uint32_t pid, std::uint64_t start, std::uint64_t end) {
-  return fmt::format("/proc/{}/map_files/{:x}-{:x}", pid, start, end);
-}
-
 FileOpener::FileOpener(Backend& backend, Scouts* scouts, OpeningLimits limits, ScoutWork work)
     : backend_(backend), scouts_(scouts), limits_(limits), work_(work) {}
 

@@ -123,7 +123,4 @@ class FileOpener {
   bool ended_ = false;
 };
 
-// The name of a mapping in /proc.
-[[nodiscard]] std::string map_files_entry(std::uint32_t pid, std::uint64_t start, std::uint64_t end);
-
 }  // namespace uscope::tracer

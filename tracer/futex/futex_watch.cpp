@@ -191,7 +191,7 @@ void FutexLook::find_key(std::uint32_t pid, Seen& seen) {
   futex.ino = mapping.file.second;
   futex.offset = mapping.offset + futex.address - mapping.start;
   seen.name = mapping.name;
-  seen.link = fmt::format("/proc/{}/map_files/{:x}-{:x}", living_thread_of(pid), mapping.start, mapping.end);
+  seen.link = map_files_entry(living_thread_of(pid), mapping.start, mapping.end);
 }
 
 void FutexLook::find_untraced_sharers(std::vector<Seen>& all) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "support/regular_file.h"
 #include "uscope/record.h"
 
 namespace uscope::tracer {
@@ -38,6 +39,7 @@ struct Probe {
   std::vector<ProbeArgument> arguments;  // at most six
   std::string not_kept;  // what else is known where it is hit, and why no event has that; empty: nothing
   std::string path;      // ufunction, usdt: the file
+  FileIdentity file;     // which it was when it was read
   // ufunction, usdt: file offsets (a USDT probe may have several); kfunction: the one address in the kernel
   std::vector<std::uint64_t> places;
   std::uint64_t semaphore = 0;  // usdt: file offset of its semaphore; 0: none

@@ -210,6 +210,10 @@ trace::ProcessNames names_of(std::uint32_t pid) {
   return names;
 }
 
+std::string map_files_entry(std::uint32_t pid, std::uint64_t start, std::uint64_t end) {
+  return fmt::format("/proc/{}/map_files/{:x}-{:x}", pid, start, end);
+}
+
 std::vector<ExecutableMapping> executable_mappings_of(std::uint32_t pid) {
   std::vector<ExecutableMapping> mappings;
   const std::uint32_t tid = living_thread_of(pid);
@@ -225,7 +229,7 @@ std::vector<ExecutableMapping> executable_mappings_of(std::uint32_t pid) {
     words >> std::hex >> mapping.start >> dash >> mapping.end >> permissions >> offset >> device >> std::dec >> inode;
     if (inode == 0 || permissions.size() < 3 || permissions[2] != 'x') continue;
     // The path in this line has newlines as \012, which a name may also contain literally.
-    mapping.path = path_behind(tid, fmt::format("/proc/{}/map_files/{:x}-{:x}", tid, mapping.start, mapping.end));
+    mapping.path = path_behind(tid, map_files_entry(tid, mapping.start, mapping.end));
     mappings.push_back(std::move(mapping));
   }
   return mappings;

@@ -52,6 +52,9 @@ struct ExecutableMapping {
 };
 [[nodiscard]] std::vector<ExecutableMapping> executable_mappings_of(std::uint32_t pid);
 
+// Where /proc has the file of a mapping: itself, whatever its path leads to by now.
+[[nodiscard]] std::string map_files_entry(std::uint32_t pid, std::uint64_t start, std::uint64_t end);
+
 // [start, end)
 struct AddressRange {
   std::uint64_t start = 0;

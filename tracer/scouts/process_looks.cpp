@@ -15,7 +15,7 @@
 #include <cerrno>
 
 #include "support/clock.h"
-#include "support/private_file.h"
+#include "support/regular_file.h"
 #include "tracer/process/library_search.h"
 #include "tracer/process/outsiders.h"
 
@@ -166,15 +166,13 @@ UniqueFd copy_in_memory(ScoutDesk& desk, int fd, const struct stat& status, std:
   return copy;
 }
 
-// Opens what `there` (O_PATH) refers to only if it is a regular file: a path that a program chose may name a device,
-// which would notice that it is opened, or a FIFO.
+// Opens what `there` (O_PATH) refers to, if it is a regular file.
 void answer_opened(ScoutDesk& desk, const UniqueFd& there, OpenAnswer answer, std::uint32_t copy_ms) {
   UniqueFd fd;
-  if (there && (fstat(there.get(), &answer.status) != 0 || !S_ISREG(answer.status.st_mode))) {
-    answer.error = ENOENT;
-  } else if (there) {
-    fd = reopen(there.get());
-    answer.error = fd ? 0 : errno;
+  if (there) {
+    fd = open_if_regular(there.get(), answer.status);
+    const bool is_other = answer.status.st_mode != 0 && !S_ISREG(answer.status.st_mode);
+    answer.error = fd ? 0 : is_other ? ENOENT : errno;
   }
   UniqueFd copy;
   if (fd && is_served(fd.get())) {

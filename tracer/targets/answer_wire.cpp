@@ -47,6 +47,8 @@ void put(Packer& out, const Probe& probe) {
   out.number(static_cast<std::uint32_t>(probe.arguments.size()));
   for (const ProbeArgument& argument : probe.arguments) put(out, argument);
   out.text(probe.path);
+  out.number(probe.file.device);
+  out.number(probe.file.inode);
   out.number(static_cast<std::uint32_t>(probe.places.size()));
   for (const std::uint64_t place : probe.places) out.number(place);
   out.number(probe.semaphore);
@@ -111,6 +113,8 @@ Probe take_probe(ByteReader& in) {
   if (arguments > USC_LOGGED_VALUES) in.fail("at most six arguments");
   for (std::uint32_t i = 0; i < arguments && in.ok(); i++) out.arguments.push_back(take_argument(in));
   out.path = take_text(in);
+  out.file.device = in.fixed<std::uint64_t>();
+  out.file.inode = in.fixed<std::uint64_t>();
   const auto places = in.fixed<std::uint32_t>();
   for (std::uint32_t i = 0; i < places && in.ok(); i++) out.places.push_back(in.fixed<std::uint64_t>());
   out.semaphore = in.fixed<std::uint64_t>();

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/targets/application_files.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -20,25 +18,12 @@
 #include "tracer/process/launcher.h"
 #include "tracer/process/library_search.h"
 #include "tracer/process/process_list.h"
+#include "tracer/scouts/process_looks.h"
 
 namespace uscope::tracer {
 namespace {
 
 constexpr std::size_t kMostProgramFiles = 512;
-
-using FileId = std::pair<dev_t, ino_t>;
-
-FileId id_of(int fd) {
-  struct stat status {};
-  return fstat(fd, &status) == 0 ? FileId{status.st_dev, status.st_ino} : FileId{};
-}
-
-UniqueFd open_file(const std::string& path) {
-  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  struct stat status {};
-  if (fd && (fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode))) fd.reset();
-  return fd;
-}
 
 std::string canonical(const std::string& path) {
   std::error_code error;
@@ -51,26 +36,46 @@ void add_name(ApplicationFile& file, std::string_view name) {
     file.names.emplace_back(name);
 }
 
+OpenedFile open_by_scout(Scouts& scouts, std::uint32_t pid, const std::string& path) {
+  return opened_file(ask(&scouts, pid, open_file, OpenRequest{.path = path, .pid = pid}.bytes()));
+}
+
+bool leads_to(Scouts& scouts, std::uint32_t pid, const std::string& path, const FileIdentity& id) {
+  const OpenedFile found = open_by_scout(scouts, pid, path);
+  return found.status.st_mode != 0 && identity_of(found.status) == id;
+}
+
+// The first path by which this process finds the mapped file.
+std::string path_of_mapping(Scouts& scouts, std::uint32_t pid, const ExecutableMapping& mapping,
+                            const std::string& entry, const FileIdentity& id) {
+  if (leads_to(scouts, pid, mapping.path, id)) return mapping.path;
+  std::string inside = fmt::format("/proc/{}/root{}", pid, mapping.path);
+  return leads_to(scouts, pid, inside, id) ? inside : entry;
+}
+
 }  // namespace
 
-std::vector<ApplicationFile> mapped_files(const std::vector<std::uint32_t>& pids) {
+std::vector<ApplicationFile> mapped_files(const std::vector<std::uint32_t>& pids, Scouts& scouts,
+                                          std::vector<std::uint32_t>& unanswered) {
   std::vector<ApplicationFile> files;
-  std::set<FileId> known;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> known;
+  ProcessLooks looks(&scouts);
   for (const std::uint32_t pid : pids) {
-    const std::string executable = executable_of(pid);
-    std::set<std::string> paths;
-    for (const ExecutableMapping& mapping : executable_mappings_of(pid))
-      if (mapping.path.starts_with('/')) paths.insert(mapping.path);
-    for (const std::string& path : paths) {
-      const std::string inside = "/proc/" + std::to_string(pid) + "/root" + path;
-      UniqueFd fd = open_file(inside);
-      if (!fd || !known.insert(id_of(fd.get())).second) continue;
-      const UniqueFd here = open_file(path);
-      const bool same = here && id_of(here.get()) == id_of(fd.get());
-      files.push_back({{std::string(base_name(path))}, same ? path : inside, std::move(fd)});
-      if (path == executable)
-        for (const std::string& name : names_of(pid).all()) add_name(files.back(), base_name(name));
+    const trace::ProcessNames names = looks.names_of(pid);
+    const std::uint32_t living = living_thread_of(pid);
+    for (const ExecutableMapping& mapping : looks.executable_mappings_of(pid)) {
+      if (!mapping.path.starts_with('/')) continue;
+      const std::string entry = map_files_entry(living, mapping.start, mapping.end);
+      OpenedFile opened = open_by_scout(scouts, pid, entry);
+      const FileIdentity id = identity_of(opened.status);
+      if (!opened.fd || !known.emplace(id.device, id.inode).second) continue;
+      const std::string name(base_name(mapping.path));
+      files.push_back({{name}, path_of_mapping(scouts, pid, mapping, entry, id), std::move(opened.fd), id});
+      if (name == names.executable)
+        for (const std::string& other : names.all()) add_name(files.back(), base_name(other));
     }
+    const auto silent = scouts.take_unresponsive();
+    unanswered.insert(unanswered.end(), silent.begin(), silent.end());
   }
   return files;
 }
@@ -88,16 +93,16 @@ std::vector<ApplicationFile> files_of_program(const std::string& path) {
       continue;
     }
     const auto place = known.emplace(file, SIZE_MAX).first;
-    const UniqueFd fd = open_file(file);
+    const auto fd = open_regular(file, "");
     if (!fd) continue;
-    if (const std::string interpreter = script_interpreter(fd.get()); !interpreter.empty()) {
+    if (const std::string interpreter = script_interpreter(fd->get()); !interpreter.empty()) {
       wanted.push_back(interpreter);
       continue;
     }
-    const auto facts = symbolizer::read_elf_facts(fd.get(), file);
+    const auto facts = symbolizer::read_elf_facts(fd->get(), file);
     if (!facts) continue;
     place->second = files.size();
-    files.push_back({{std::string(base_name(file))}, file, UniqueFd()});
+    files.push_back({{std::string(base_name(file))}, file, UniqueFd(), {}});
     add_name(files.back(), base_name(next));
     for (std::string& library : asked_for(*facts, file)) wanted.push_back(std::move(library));
   }
@@ -113,7 +118,7 @@ std::optional<ApplicationFile> file_named(const std::string& binary) {
   }
   std::error_code error;
   if (path.empty() || !std::filesystem::is_regular_file(path, error)) return std::nullopt;
-  ApplicationFile file{{}, canonical(path), UniqueFd()};
+  ApplicationFile file{{}, canonical(path), UniqueFd(), {}};
   add_name(file, base_name(file.path));
   add_name(file, base_name(path));
   return file;

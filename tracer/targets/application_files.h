@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "support/regular_file.h"
 #include "support/result.h"
 #include "support/unique_fd.h"
+#include "tracer/scouts/scouts.h"
 
 namespace uscope::tracer {
 
@@ -22,12 +24,17 @@ struct Application {
 struct ApplicationFile {
   // Base names, first that of the file itself, by which stacks show it; then those of links that lead to it.
   std::vector<std::string> names;
-  std::string path;  // by which this process can open it: of processes in containers, below /proc/PID/root
-  UniqueFd fd;       // open already if only the tracer can open it; else empty
+  // By which this process can open it: of processes in containers below /proc/PID/root, of a file that has been deleted
+  // or replaced its mapping's entry below /proc/PID.
+  std::string path;
+  UniqueFd fd;      // open already if only the tracer can open it; else empty
+  FileIdentity id;  // if fd is open: of the file itself, of which fd may have a copy (process_looks.h)
 };
 
-// What the processes have mapped as code, each file once.
-[[nodiscard]] std::vector<ApplicationFile> mapped_files(const std::vector<std::uint32_t>& pids);
+// What the processes have mapped as code, each file once. The files are opened by their mappings, by scouts; a path
+// that leads to another file by now is not taken. `unanswered` gets the processes that did not answer.
+[[nodiscard]] std::vector<ApplicationFile> mapped_files(const std::vector<std::uint32_t>& pids, Scouts& scouts,
+                                                        std::vector<std::uint32_t>& unanswered);
 
 // A program, its interpreter if it is a script, and the libraries that these ask for, as far as they are found where
 // ld.so looks (library_search.h). Reads these files.

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/targets/binary_search.h"
 
-#include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <utility>
 
 #include "support/nearest.h"
@@ -31,7 +30,8 @@ ProbeArgument argument_of(symbolizer::FoundArgument found) {
   return out;
 }
 
-TargetMatch match_of(const Target& target, const ApplicationFile& file, symbolizer::FoundProbe found) {
+TargetMatch match_of(const Target& target, const ApplicationFile& file, const FileIdentity& id,
+                     symbolizer::FoundProbe found) {
   const bool usdt = target.what == TargetClass::kUsdt;
   const bool by_path = target.binary.find('/') != std::string::npos;
   const bool by_link = std::find(file.names.begin(), file.names.end(), target.binary) != file.names.end();
@@ -43,6 +43,7 @@ TargetMatch match_of(const Target& target, const ApplicationFile& file, symboliz
   match.probe.source = usdt ? USC_SOURCE_USDT : USC_SOURCE_UFUNCTION;
   match.probe.name = fmt::format("{}:{}{}", file.names.front(), usdt ? found.provider + ":" : "", found.full_name);
   match.probe.path = file.path;
+  match.probe.file = id;
   match.probe.places = std::move(found.places);
   match.probe.semaphore = found.semaphore;
   match.probe.with_return = target.with_return;
@@ -65,12 +66,18 @@ BinarySearch::Open& BinarySearch::open(const ApplicationFile& file) {
   const auto [at, is_new] = open_.try_emplace(file.path);
   Open& out = at->second;
   if (!is_new) return out;
-  int fd = file.fd.get();
-  if (fd < 0) {
-    out.fd.reset(::open(file.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-    fd = out.fd.get();
+  out.id = file.id;
+  if (!file.fd) {
+    auto opened = open_regular(file.path, "");
+    if (!opened) {
+      out.file = opened.error();
+      return out;
+    }
+    out.fd = std::move(*opened);
+    struct stat status {};
+    if (fstat(out.fd.get(), &status) == 0) out.id = identity_of(status);
   }
-  out.file = fd < 0 ? errno_error("cannot open " + file.path, errno) : symbolizer::ProbedFile::open(fd, file.path);
+  out.file = symbolizer::ProbedFile::open(out.fd ? out.fd.get() : file.fd.get(), file.path);
   return out;
 }
 
@@ -143,7 +150,8 @@ TargetAnswer BinarySearch::find(const Target& target) {
     auto found = target.what == TargetClass::kUsdt
                      ? (*opened.file)->usdt_probes(pattern, may_use_nop5_)
                      : (*opened.file)->functions(pattern, with_arguments_, target.with_return);
-    for (symbolizer::FoundProbe& probe : found) answer.matches.push_back(match_of(target, *file, std::move(probe)));
+    for (symbolizer::FoundProbe& probe : found)
+      answer.matches.push_back(match_of(target, *file, opened.id, std::move(probe)));
   }
   if (answer.matches.empty()) answer.problem = no_name(target, files);
   return answer;

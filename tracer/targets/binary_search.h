@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "support/regular_file.h"
 #include "support/unique_fd.h"
 #include "symbolizer/probes/file_probes.h"
 #include "tracer/targets/application_files.h"
@@ -27,6 +28,7 @@ class BinarySearch {
  private:
   struct Open {
     UniqueFd fd;
+    FileIdentity id;
     Result<std::unique_ptr<symbolizer::ProbedFile>> file = Error{};
   };
   Open& open(const ApplicationFile& file);

@@ -79,8 +79,14 @@ Result<std::string> from_confined_child(const std::function<std::string()>& work
 }
 
 Result<std::vector<TargetAnswer>> search_binaries(const std::vector<Target>& targets, const TargetSearch& search) {
-  // Files of other processes can be opened with privileges only.
-  std::vector<ApplicationFile> files = mapped_files(search.application.pids);
+  std::vector<ApplicationFile> files;
+  std::vector<std::uint32_t> unanswered;
+  if (!search.application.pids.empty()) {
+    // Files of other processes can be opened with privileges only, and these processes may make it wait.
+    auto scouts = Scouts::start();
+    if (!scouts) return scouts.error();
+    files = mapped_files(search.application.pids, **scouts, unanswered);
+  }
   const auto bytes = from_confined_child([&] {
     if (!search.application.program.empty())
       for (ApplicationFile& file : files_of_program(search.application.program)) files.push_back(std::move(file));
@@ -95,6 +101,11 @@ Result<std::vector<TargetAnswer>> search_binaries(const std::vector<Target>& tar
   if (!answers || answers->size() != targets.size())
     return Error{"the process that looks for targets in programs and libraries has ended without an answer",
                  "one of these files may be damaged: name the others alone"};
+  if (!unanswered.empty())
+    for (TargetAnswer& answer : *answers)
+      if (answer.matches.empty())
+        answer.problem.remedy =
+            fmt::format("process {} did not say what it has mapped; {}", unanswered.front(), answer.problem.remedy);
   return answers;
 }
 

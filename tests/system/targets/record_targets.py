@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -40,6 +41,21 @@ threads = [threading.Thread(target=compute) for _ in range(3)]
 for thread in threads: thread.start()
 for thread in threads: thread.join()
 time.sleep(0.05)
+"""
+
+
+# Maps a library, makes its path lead to something else, and calls a function of the library until it is ended.
+CALLER = """
+import ctypes, os, sys, time
+path, other = sys.argv[1:]
+library = ctypes.CDLL(path)
+os.unlink(path)
+os.symlink(other, path)
+os.symlink(other, path + " (deleted)")
+print(flush=True)
+while True:
+    library.zlibVersion()
+    time.sleep(0.01)
 """
 
 
@@ -108,6 +124,49 @@ class Recordings(TraceCase):
         self.assertEqual(self.rows("SELECT count(*) FROM kind_argument"), [(6,)])
         os.unlink(self.db)
         self.assertNotIn("not kept", self.record("-q", *options, command=("true",)).stderr)
+
+    def zlib_called(self, other):
+        library = self.path("libmine.so")
+        shutil.copy("/lib/x86_64-linux-gnu/libz.so.1", library)
+        caller = subprocess.Popen([sys.executable, "-c", CALLER, library, other], stdout=subprocess.PIPE)
+        self.addCleanup(caller.wait)
+        self.addCleanup(caller.kill)
+        self.addCleanup(caller.stdout.close)
+        caller.stdout.readline()
+        done = subprocess.run([USCOPE, "record", "-q", "-e", "none", "-o", self.db, "-t", "ufunction:libmine*:zlibVersion", "--pid",
+                               str(caller.pid), "--duration", "0.5s"], check=False, capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return self.rows("SELECT kind, count(*) > 5 FROM v_event GROUP BY 1")
+
+    def waiting_fifo(self):
+        """A FIFO, and whether its writer still waits for a reader."""
+        fifo = self.path("fifo")
+        os.mkfifo(fifo, 0o600)
+        writer = subprocess.Popen(["sh", "-c", f"echo message > {fifo}"])
+        self.addCleanup(writer.wait)
+        self.addCleanup(writer.kill)
+        return fifo, lambda: writer.poll() is None
+
+    def test_what_a_mapped_files_path_leads_to_is_not_opened(self):
+        fifo, still_waits = self.waiting_fifo()
+        self.assertEqual(self.zlib_called(fifo), [("libmine.so:zlibVersion", 1)])
+        self.assertTrue(still_waits())
+
+    def test_a_file_in_the_place_of_a_mapped_one_is_not_probed(self):
+        other = self.path("other.so")
+        shutil.copy("/lib/x86_64-linux-gnu/libz.so.1", other)
+        before = os.stat(other).st_atime_ns
+        self.assertEqual(self.zlib_called(other), [("libmine.so:zlibVersion", 1)])
+        self.assertEqual(os.stat(other).st_atime_ns, before)
+
+    def test_an_interpreter_that_is_no_file_is_not_opened(self):
+        fifo, still_waits = self.waiting_fifo()
+        script = self.path("script")
+        with open(script, "w", encoding="ascii") as file:
+            file.write(f"#!{fifo}\n")
+        os.chmod(script, 0o755)
+        self.assertNotEqual(self.record("-t", "ufunction:lib*:f", command=(script,)).returncode, 0)
+        self.assertTrue(still_waits())
 
     def test_what_cannot_be_traced_is_refused_before_anything_runs(self):
         for target, what in (("kfunction:no_such_function", "no function of the kernel is called so"),

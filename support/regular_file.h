@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The only way in which uscope opens a file whose path somebody else chose, or whose place on the way somebody else can
+// change: what a traced program maps, executes, names as its interpreter or writes beside itself. Opening is an act: a
+// tape rewinds, a watchdog is armed, a FIFO's writer goes on. So what a path leads to is first held without opening it
+// (O_PATH), then looked at, and only a regular file is opened: by its descriptor, so that it is the file that was
+// looked at, and without waiting for the holder of a lease (fcntl(2)). tests/layout/opens.py holds the tree to this.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "support/result.h"
+#include "support/unique_fd.h"
+
+namespace uscope {
+
+// Which file it is, by whatever path. All zero: not known.
+struct FileIdentity {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  bool operator==(const FileIdentity&) const = default;
+};
+[[nodiscard]] inline FileIdentity identity_of(const struct stat& status) {
+  return {status.st_dev, status.st_ino};
+}
+
+// Opens what a descriptor of O_PATH refers to, if it is a regular file; else the result is empty, with errno: EINVAL if
+// it is something else, which stays unopened; EAGAIN if a lease is on it. `status` is the file's in both cases, or all
+// zero. `access`: O_RDONLY or O_RDWR. Needs /proc.
+[[nodiscard]] UniqueFd open_if_regular(int there, struct stat& status, int access = O_RDONLY);
+
+// Opens a regular file by its name in a folder (AT_FDCWD: by its path), if that is no link.
+[[nodiscard]] UniqueFd open_regular_at(int folder, const std::string& name, int access = O_RDONLY);
+
+// Opens a regular file for reading, through links. `give`: the remedy of every error, but of a missing
+// permission: it is for traces. Without it, no error has a remedy.
+Result<UniqueFd> open_regular(const std::filesystem::path& path, const std::string& give);
+
+}  // namespace uscope
