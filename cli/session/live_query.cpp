@@ -79,13 +79,15 @@ class Answers {
         keeps_(output.has_value()),
         output_file_(output),
         printer_(options.style,
-                 [this](std::string_view text) { to_screen_ ? (void)screen_.append(text) : output_.write(text); }) {}
+                 [this](std::string_view text) { is_kept() ? (void)text_.append(text) : output_.write(text); }) {}
 
   Result<std::string> answer(store::Statement& question, const query::IntervalFacts& facts) {
     if (auto opened = open_file(); !opened) return opened.error();
     const AnswerHead head = head_of(facts, utc_offset_ns_);
+    text_.clear();
     if (auto done = print(question, head); !done) return done.error();
-    if (to_screen_) return std::exchange(screen_, "");
+    if (to_screen_) return std::exchange(text_, "");
+    output_.write(text_);
     if (options_.style.format == AnswerFormat::kCsv)
       if (const std::string missing = missing_text(head); !missing.empty())
         std::fprintf(stderr, "uscope: %s\n", missing.c_str());
@@ -117,6 +119,10 @@ class Answers {
     return {};
   }
 
+  // Of sums, nothing is printed before all of them are known: one of them may be an error. Events are too many for
+  // that.
+  [[nodiscard]] bool is_kept() const { return to_screen_ || plan_.way == query::Way::kSums; }
+
   const LiveQueryOptions& options_;
   const query::Plan& plan_;
   bool to_screen_;
@@ -124,7 +130,7 @@ class Answers {
   std::optional<store::OutputFile>& output_file_;
   std::optional<query::AnswerFile> file_;
   std::int64_t utc_offset_ns_ = utc_offset();
-  std::string screen_;
+  std::string text_;
   Output output_{stdout};
   AnswerPrinter printer_;
 };

@@ -81,8 +81,6 @@ Result<void> PartialView::make() {
     all += ", " + column.name;
     of_rows += fmt::format(", partial_event.{} AS {}", column.name, column.name);
   }
-  for (std::size_t i = 0; i < plan_.measures.size(); i++)
-    if (read->count({"partial", fmt::format("s{}", i)}) != 0) summed_.push_back(i);
   std::string make = fmt::format("CREATE TEMP TABLE partial_event(event INTEGER PRIMARY KEY{});", declared);
   // The name v_event is that of whole events from here on.
   if (!plan_.whole.empty())
@@ -103,20 +101,10 @@ Result<void> PartialView::make() {
 }
 
 Result<void> PartialView::show(PartialRows rows) {
-  if (auto done = check_sums(rows); !done) return done;
   std::vector<std::uint32_t> events = events_of(rows, plan_.keys);
   const std::int64_t last = events.empty() ? 0 : std::int64_t{*std::max_element(events.begin(), events.end())} + 1;
   table_.show(std::move(rows), std::move(events));
   return look_up_->run(last);
-}
-
-Result<void> PartialView::check_sums(const PartialRows& rows) const {
-  for (const std::size_t measure : summed_)
-    for (std::size_t row = 0; row < rows.size(); row++)
-      if (!rows.sum(row, measure).fits())
-        return Error{"SQL: integer overflow",
-                     "sum(" + plan_.measures[measure] + ") is beyond 64 bits: total() gives a REAL"};
-  return {};
 }
 
 }  // namespace uscope::query

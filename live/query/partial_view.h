@@ -23,7 +23,7 @@ class PartialView {
   static Result<std::unique_ptr<PartialView>> create(const store::ReusedStore& store, const Plan& plan);
 
   // Shows these rows, whose events (events_of()) are the first ones of the trace that is loaded. Those behind are whole
-  // ones. Returns an error if a sum that plan.outer reads goes beyond 64 bits, as in SQLite.
+  // ones.
   Result<void> show(PartialRows rows);
   // Gives the rows' memory back.
   void hide() { table_.show({}, {}); }
@@ -31,12 +31,10 @@ class PartialView {
  private:
   PartialView(const store::ReusedStore& store, const Plan& plan) : store_(store), plan_(plan), table_(plan) {}
   Result<void> make();
-  [[nodiscard]] Result<void> check_sums(const PartialRows& rows) const;
 
   const store::ReusedStore& store_;
   const Plan& plan_;
   RowTable table_;
-  std::vector<std::size_t> summed_;          // measures whose sums plan.outer reads
   std::optional<store::Statement> look_up_;  // which fills temp.partial_event
 };
 

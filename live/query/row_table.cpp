@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "live/query/quoted_name.h"
+#include "query/plan/sum_functions.h"
 
 namespace uscope::query {
 namespace {
@@ -27,9 +28,8 @@ void give(sqlite3_context* context, const StepCounts& steps) {
 void give_part(sqlite3_context* context, const WideSum& sum, int part) {
   if (part == 0) return sqlite3_result_int64(context, static_cast<std::int64_t>(sum.count));
   if (sum.count == 0) return sqlite3_result_null(context);
-  if (part == 1 && !sum.fits()) return sqlite3_result_null(context);
-  const std::array<std::int64_t, 3> parts{static_cast<std::int64_t>(sum.sum), sum.least, sum.greatest};
-  sqlite3_result_int64(context, parts[static_cast<std::size_t>(part - 1)]);
+  if (part == 1) return give_wide_integer(context, sum.sum);
+  sqlite3_result_int64(context, part == 2 ? sum.least : sum.greatest);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ namespace uscope::query {
 class RowTable {
  public:
   // The columns behind `event`, the number of a row's event: words that are expressions (those in steps a BLOB of
-  // StepCount), n, and c0, s0, mn0, mx0 … of the measures. A sum beyond 64 bits is NULL.
+  // StepCount), n, and c0, s0, mn0, mx0 … of the measures.
   static std::vector<std::string> columns(const Plan& plan);
 
   // `plan` must outlive this object.

@@ -28,7 +28,6 @@ struct WideSum {
   std::int64_t greatest = 0;
   __int128 sum = 0;
 
-  [[nodiscard]] bool fits() const { return sum == static_cast<std::int64_t>(sum); }  // in 64 bits
   bool operator==(const WideSum&) const = default;
 };
 

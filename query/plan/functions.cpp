@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The functions of questions. Each aggregate has two forms, over rows and over partial rows with a weight n; the first
-// is the second with n = 1. A number that is no integer counts as the next integer above it.
+// is the second with n = 1. For buckets, a number that is no integer counts as the next integer above it.
 #include <fmt/core.h>
 
 #include <cmath>
@@ -11,7 +11,9 @@
 #include <optional>
 #include <string>
 
+#include "query/plan/aggregate_state.h"
 #include "query/plan/plan.h"
+#include "query/plan/sum_functions.h"
 #include "trace/latency.h"
 #include "uscope/query_run.h"
 
@@ -58,34 +60,6 @@ struct Steps {
   StepCounts counts;
   std::optional<double> share;  // quantile's p
 };
-
-struct Sum {
-  __int128 integers = 0;
-  double reals = 0;
-  bool any = false;
-  bool has_reals = false;
-};
-
-// The group's state; nullptr if there is no memory, and in the end of a group without rows.
-template <typename State>
-State* state_of(sqlite3_context* context, bool make) {
-  auto** place = static_cast<State**>(sqlite3_aggregate_context(context, make ? sizeof(State*) : 0));
-  if (!place) {
-    if (make) sqlite3_result_error_nomem(context);
-    return nullptr;
-  }
-  if (!*place && make) *place = new State;
-  return *place;
-}
-
-template <typename State>
-std::unique_ptr<State> last_of(sqlite3_context* context) {
-  return std::unique_ptr<State>(state_of<State>(context, false));
-}
-
-std::uint64_t weight(int count, sqlite3_value** arguments, int place) {
-  return place < count ? static_cast<std::uint64_t>(sqlite3_value_int64(arguments[place])) : 1;
-}
 
 // Calls add(number, events) for what a row has: `events` times the number x, or the steps that x is a BLOB of. Only a
 // partial row has steps: any other BLOB is no number.
@@ -152,34 +126,6 @@ void hist_end(sqlite3_context* context) {
   sqlite3_result_text(context, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT);
 }
 
-void sum_step(sqlite3_context* context, int count, sqlite3_value** arguments) {
-  Sum* sum = state_of<Sum>(context, true);
-  if (!sum) return;
-  const int type = sqlite3_value_numeric_type(arguments[0]);
-  if (type == SQLITE_NULL) return;
-  const std::uint64_t events = weight(count, arguments, 1);
-  sum->any = true;
-  if (type == SQLITE_INTEGER) {
-    sum->integers += static_cast<__int128>(sqlite3_value_int64(arguments[0])) * events;
-  } else {
-    sum->has_reals = true;
-    sum->reals += sqlite3_value_double(arguments[0]) * static_cast<double>(events);
-  }
-}
-
-void sum_end(sqlite3_context* context) {
-  const auto sum = last_of<Sum>(context);
-  if (!sum || !sum->any) return sqlite3_result_null(context);
-  if (sum->has_reals) return sqlite3_result_double(context, static_cast<double>(sum->integers) + sum->reals);
-  if (sum->integers < kLeast || sum->integers > kGreatest) return sqlite3_result_error(context, "integer overflow", -1);
-  sqlite3_result_int64(context, static_cast<std::int64_t>(sum->integers));
-}
-
-void total_end(sqlite3_context* context) {
-  const auto sum = last_of<Sum>(context);
-  sqlite3_result_double(context, sum ? static_cast<double>(sum->integers) + sum->reals : 0);
-}
-
 using Step = void (*)(sqlite3_context*, int, sqlite3_value**);
 using End = void (*)(sqlite3_context*);
 
@@ -196,15 +142,14 @@ Result<void> add_functions(sqlite3* database) {
   constexpr Aggregate kAggregates[] = {{"quantile", 2, quantile_step, quantile_end},
                                        {"quantile_of", 3, quantile_step, quantile_end},
                                        {"hist", 1, hist_step, hist_end},
-                                       {"hist_of", 2, hist_step, hist_end},
-                                       {"sum_of", 2, sum_step, sum_end},
-                                       {"total_of", 2, sum_step, total_end}};
+                                       {"hist_of", 2, hist_step, hist_end}};
   int code = sqlite3_create_function_v2(database, "bucket", 1, kFlags, nullptr, bucket, nullptr, nullptr, nullptr);
   for (const Aggregate& aggregate : kAggregates) {
     if (code != SQLITE_OK) break;
     code = sqlite3_create_function_v2(database, aggregate.name, aggregate.arguments, kFlags, nullptr, nullptr,
                                       aggregate.step, aggregate.end, nullptr);
   }
+  if (code == SQLITE_OK) code = add_sums(database);
   if (code != SQLITE_OK) return Error{std::string("cannot add functions to SQLite: ") + sqlite3_errmsg(database), ""};
   return {};
 }

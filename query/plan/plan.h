@@ -8,8 +8,8 @@
 // - `k0`, `k1` … for the words that are expressions (KeyWord::column), and `n`, the number of events; a word in steps
 //   (USC_QUERY_KEY_STEP), which `outer` gives to quantile_of and hist_of and nothing else, may be a BLOB of StepCount,
 //   where one row stands for many;
-// - for the measure i: `c{i}`, in how many events it is not NULL; `s{i}`, their sum; `mn{i}` and `mx{i}`, the least and
-//   the greatest of them, NULL where c{i} is 0.
+// - for the measure i: `c{i}`, in how many events it is not NULL; `s{i}`, their sum, which sum_wide() and total_wide()
+//   understand (give_wide_integer()); `mn{i}` and `mx{i}`, the least and the greatest of them, NULL where c{i} is 0.
 // Rows may be repeated for one key in any number: `outer` adds them up.
 #pragma once
 
@@ -84,8 +84,11 @@ struct Plan {
 // - bucket(x): the end of the step that x lies in, of 64 steps for each power of two (usc_query_bucket());
 // - quantile(x, p), p from 0 to 1: of bucket(x), the value at the nearest rank; NULL if there is none;
 // - hist(x): a JSON text [[up_to, count], …] with a step for each power of two;
+// - sum(x), total(x), avg(x) in the place of SQLite's, also over windows: they round once, at the end, and sum() of
+//   integers fails only where the whole sum is beyond 64 bits;
 // - sum_of(x, n), total_of(x, n), quantile_of(x, n, p), hist_of(x, n): the same as sum, total, quantile and hist over n
-//   times x; `outer` uses them. A BLOB of StepCount as x is its steps, each as often as it says.
+//   times x; `outer` uses them. A BLOB of StepCount as x is its steps, each as often as it says;
+// - sum_wide(s), total_wide(s): of sums of a measure, and of times(x, n), n times x.
 Result<void> add_functions(sqlite3* database);
 
 }  // namespace uscope::query

@@ -24,8 +24,9 @@ struct Edit {
 
 // What only some rows of a group decide is not a matter of partial rows; nor is what is another thing at each call.
 bool changes_by_call(const std::string& function) {
-  constexpr std::array kNames{"random", "randomblob", "changes", "total_changes", "last_insert_rowid", "sqlite_offset"};
-  return std::any_of(kNames.begin(), kNames.end(), [&](const char* name) { return function == name; });
+  constexpr std::array kChanging{"random",        "randomblob",        "changes",
+                                 "total_changes", "last_insert_rowid", "sqlite_offset"};
+  return std::any_of(kChanging.begin(), kChanging.end(), [&](const char* name) { return function == name; });
 }
 
 void add_conjuncts(const Expr& expr, std::vector<const Expr*>& conjuncts) {
@@ -245,8 +246,8 @@ class Splitter {
     if (call.name == "count") return fmt::format("ifnull(sum({}){}, 0)", over(Sum::kCount), filter);
     if (call.name == "min") return fmt::format("min({}){}", over(Sum::kMinimum), filter);
     if (call.name == "max") return fmt::format("max({}){}", over(Sum::kMaximum), filter);
-    if (call.name != "avg") return fmt::format("{}({}){}", call.name, over(Sum::kSum), filter);
-    return fmt::format("(total({}){} / nullif(sum({}){}, 0))", over(Sum::kSum), filter, over(Sum::kCount), filter);
+    if (call.name != "avg") return fmt::format("{}_wide({}){}", call.name, over(Sum::kSum), filter);
+    return fmt::format("(total_wide({}){} / nullif(sum({}){}, 0))", over(Sum::kSum), filter, over(Sum::kCount), filter);
   }
 
   static std::string column(Sum sum, std::size_t i) {
@@ -270,7 +271,7 @@ class Splitter {
       if (is_of_numbers(part)) return column(sum, measure(part));
       const std::string text = outer(part, Place::kFree);
       if (sum == Sum::kCount) return fmt::format("iif(({}) IS NULL, 0, n)", text);
-      return sum == Sum::kSum ? fmt::format("({}) * n", text) : text;
+      return sum == Sum::kSum ? fmt::format("times({}, n)", text) : text;
     });
   }
 

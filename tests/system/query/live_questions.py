@@ -51,13 +51,11 @@ def narrowed(question, condition):
 
 
 def equal_values(one, other, wild):
-    """Sums of REAL depend on the order of what is added, in their last digits; where numbers of all sizes are, an integer and a REAL may be
-    one group, which is shown by the one or the other: tests/unit/query/plan/oracle_test.cpp says the same."""
-    if isinstance(one, float) or isinstance(other, float):
-        if type(one) is not type(other):
-            return wild and None not in (one, other) and not isinstance(one, (str, list, dict)) and float(one) == float(other)
-        return one == other or abs(one - other) <= 1e-12 * max(abs(one), abs(other), 1e20 if wild else 1.0)
-    return one == other
+    """To the last digit. Where numbers of all sizes are, an integer and a REAL may be one group, which is shown by the one or the other:
+    tests/unit/query/plan/oracle_test.cpp says the same."""
+    if type(one) is not type(other) and wild:
+        return None not in (one, other) and not isinstance(one, (str, list, dict)) and not isinstance(other, (str, list, dict)) and one == other
+    return type(one) is type(other) and one == other
 
 
 def equal_rows(rows, others, wild, in_order):
@@ -113,25 +111,21 @@ class LiveQuestions(AttachCase):
             return stores[how, *options]
 
         made = subprocess.run([RANDOM_QUESTIONS, str(count), SEED], capture_output=True, text=True, check=True).stdout
-        summed, undecided, answered = 0, 0, 0
+        summed, answered = 0, 0
         for number, question in enumerate(made_of(repeatable(line)) for line in made.splitlines()):
             how = "wild" if number % 2 else "tame"
             with self.subTest(seed=SEED, number=number, how=how, question=question):
                 stored = self.answer(store_of(how, as_recorded(recorded, question)), question)
                 live = self.answer(*BACKEND_OPTIONS, "--once", *asked, question, "--", names[0], how, names[1])
                 summed += "summed at each event" in subprocess.run([USCOPE, "query", "--explain", question], capture_output=True, text=True, check=True).stdout
-                if OVERFLOW in (live, stored) and live != stored:
-                    undecided += 1  # on the way to a sum, as the rows come
-                    continue
                 if live == RULED_OUT:
                     self.assertLessEqual(len(stored), 1)  # nothing, or one row of no events
                     continue
                 answered += live not in (OVERFLOW, [])
                 same = live == stored or equal_rows(live, stored, how == "wild", how == "tame" and " ORDER BY " in question)
                 self.assertTrue(same, f"\nlive:   {live}\nstored: {stored}")
-        print(f"{count} questions (seed {SEED}): {summed} summed in the kernel, {answered} with rows, {undecided} depend on the order of additions")
+        print(f"{count} questions (seed {SEED}): {summed} summed in the kernel, {answered} with rows")
         self.assertGreater(summed, 0)
-        self.assertLessEqual(undecided, count / 5 + 2)
         return answered
 
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -87,6 +88,43 @@ TEST_F(FunctionsTest, WeightedSumsAreSqlites) {
   EXPECT_EQ(one("SELECT sum_of(column1, 2) FROM (VALUES (9223372036854775807), (-9223372036854775807))"), "0");
   EXPECT_NE(one("SELECT sum_of(9223372036854775807, 2)").find("integer overflow"), std::string::npos);
   EXPECT_EQ(one("SELECT total_of(column1, column2) FROM (VALUES (2, 3))"), "6.0");
+}
+
+// What SQLite 3.40 itself says of numbers whose sums it does not round.
+TEST_F(FunctionsTest, SumsAreThoseOfSqlite) {
+  sqlite3* raw = nullptr;
+  ASSERT_EQ(sqlite3_open(":memory:", &raw), SQLITE_OK);
+  const store::SqliteHandle plain(raw);
+  for (const char* values : {"(1), (2), (NULL), (-7)", "(0.5), (3), ('5')", "('abc'), (x'35'), (2)", "(NULL)", "(-0.0)",
+                             "(9e999), (1)", "(9e999), (-9e999)", "(1e308), (1e308)", "(4611686018427387904), (1.5)"})
+    for (const char* call : {"sum(", "total(", "avg(", "sum(DISTINCT "}) {
+      const std::string sql =
+          fmt::format("SELECT quote({0}column1)) || typeof({0}column1)) FROM (VALUES {1})", call, values);
+      auto query = store::Statement::prepare(raw, sql);
+      ASSERT_TRUE(query) << sql;
+      ASSERT_TRUE(query->step());
+      EXPECT_EQ(one(sql), query->text(0)) << sql;
+    }
+  const std::string window =
+      "SELECT group_concat(quote(s)) FROM (SELECT sum(column1) OVER (ROWS 1 PRECEDING) AS s FROM ";
+  EXPECT_EQ(one(window + "(VALUES (1), (NULL), (NULL), (0.5), (2), (3), ('x')))"), "1,1,NULL,0.5,2.5,5,3.0");
+}
+
+// Rounding once, and overflow at the end alone, do not depend on the order.
+TEST_F(FunctionsTest, SumsAreExact) {
+  EXPECT_EQ(one("SELECT sum(column1) FROM (VALUES (9223372036854775807), (1), (-2))"), "9223372036854775806");
+  EXPECT_EQ(one("SELECT sum(column1) FROM (VALUES (1e300), (1), (-1e300), (0.25))"), "1.25");
+  EXPECT_EQ(one("SELECT avg(column1) FROM (VALUES (9223372036854775807), (9223372036854775807))"),
+            "9.22337203685478e+18");
+  EXPECT_EQ(one("SELECT total(column1) = 9007199254740994 FROM (VALUES (9007199254740992), (1), (0.5), (0.25))"), "1");
+  EXPECT_EQ(one("SELECT total(column1) = 9007199254740992 FROM (VALUES (9007199254740992), (1))"), "1");
+  EXPECT_EQ(one("SELECT total(column1) = 5e-324 FROM (VALUES (1e10), (5e-324), (-1e10))"), "1");
+  EXPECT_EQ(one("SELECT sum(column1) FROM (VALUES (-1e308), (-1e308), (1e308))"), "-1.0e+308");
+  EXPECT_EQ(one("SELECT total_of(0.1, 3000000000) = 300000000.0000000166533453694 FROM (VALUES (1))"), "1");
+  const std::string twice = "sum_wide(column1) FROM (SELECT times(9223372036854775807, 3) AS column1 UNION ALL SELECT ";
+  EXPECT_EQ(one("SELECT " + twice + "times(-9223372036854775807, 3))"), "0");
+  EXPECT_EQ(one("SELECT " + twice + "times(0.5, 2)) LIMIT 1"), "2.76701161105643e+19");
+  EXPECT_NE(one("SELECT " + twice + "1)").find("integer overflow"), std::string::npos);
 }
 
 }  // namespace

@@ -76,9 +76,10 @@ TEST(Plan, ColumnsAreTheViews) {
 TEST(Plan, AggregatesBecomeSums) {
   EXPECT_EQ(outer("SELECT kind, count(*) FROM v_event GROUP BY kind ORDER BY 2 DESC"),
             "SELECT kind, ifnull(sum(n), 0) AS \"count(*)\" FROM partial AS \"v_event\" GROUP BY kind ORDER BY 2 DESC");
-  EXPECT_EQ(outer("select sum(dur_ns) t, avg(result), max(a0/2) from v_event e"),
-            "select sum(iif(c0, s0, NULL)) t, (total(iif(c1, s1, NULL)) / nullif(sum(c1), 0)) AS \"avg(result)\", "
-            "max(mx2) AS \"max(a0/2)\" from partial AS \"e\"");
+  EXPECT_EQ(
+      outer("select sum(dur_ns) t, avg(result), max(a0/2) from v_event e"),
+      "select sum_wide(iif(c0, s0, NULL)) t, (total_wide(iif(c1, s1, NULL)) / nullif(sum(c1), 0)) AS \"avg(result)\", "
+      "max(mx2) AS \"max(a0/2)\" from partial AS \"e\"");
   EXPECT_EQ(
       outer("SELECT count(dur_ns) FILTER (WHERE process = 'x' AND a0 > 3) FROM v_event"),
       "SELECT ifnull(sum(c0) FILTER (WHERE process = 'x' AND k0), 0) AS \"count(dur_ns) FILTER (WHERE process = 'x' "
@@ -92,9 +93,10 @@ TEST(Plan, AggregatesBecomeSums) {
 }
 
 TEST(Plan, AChoiceByKeysIsOneOfSums) {
-  EXPECT_EQ(outer("SELECT sum(CASE WHEN kind = 'read' THEN result ELSE 0 END) AS bytes FROM v_event"),
-            "SELECT sum(CASE WHEN kind = 'read' THEN iif(c0, s0, NULL) ELSE (0) * n END) AS bytes FROM partial AS "
-            "\"v_event\"");
+  EXPECT_EQ(
+      outer("SELECT sum(CASE WHEN kind = 'read' THEN result ELSE 0 END) AS bytes FROM v_event"),
+      "SELECT sum_wide(CASE WHEN kind = 'read' THEN iif(c0, s0, NULL) ELSE times(0, n) END) AS bytes FROM partial AS "
+      "\"v_event\"");
   EXPECT_EQ(
       outer("SELECT count(iif(a0 > 5, a1, NULL)) AS c, max(CASE pid WHEN 1 THEN a1 END) AS m FROM v_event"),
       "SELECT ifnull(sum(iif(k0, c0, iif((NULL) IS NULL, 0, n))), 0) AS c, max(CASE pid WHEN 1 THEN mx0 END) AS m FROM "
