@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/session/stall_check.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <cstdio>
 
@@ -12,6 +10,7 @@
 #include "cli/terminal/status_line.h"
 #include "store/db/database.h"
 #include "support/private_file.h"
+#include "support/process/priority.h"
 
 namespace uscope::cli {
 namespace {
@@ -38,7 +37,7 @@ std::optional<bool> ForkedStallCheck::poll() {
 
 // Runs in a child process.
 int ForkedStallCheck::check() const {
-  setpriority(PRIO_PROCESS, 0, kNice);
+  lower_priority(kNice);
   const auto stalled = is_stalled();
   if (stalled) return *stalled ? kStalled : 0;
   print_error(stalled.error().in("--until-stall could not look at the trace"));

@@ -3,7 +3,6 @@
 
 #include <fmt/core.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -21,6 +20,7 @@
 
 #include "support/process/child_process.h"
 #include "support/process/fd_passing.h"
+#include "support/process/priority.h"
 #include "support/sandbox/renounce.h"
 #include "symbolizer/elf/sha256.h"
 #include "symbolizer/reader/reader_wire.h"
@@ -142,7 +142,7 @@ void read_files(int socket) {
 void keep_readers(int control, const KeeperOptions& options) {
   const pid_t tracer = getppid();
   control = settle_child(control, "uscope-reader");
-  (void)setpriority(PRIO_PROCESS, 0, options.nice);
+  if (options.nice < 0) raise_priority(options.nice);
   // Both open files of their own on first use.
   elf_version(EV_CURRENT);
   (void)Sha256().finish();

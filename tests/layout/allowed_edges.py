@@ -44,7 +44,7 @@ ALLOWED = {
         "include/uscope support trace tracer/backend tracer/files tracer/futex tracer/jit tracer/model tracer/probes tracer/process "
         "tracer/scouts tracer/signals tracer/waits tracer/walk"),
     "tracer/files": (
-        "include/uscope support symbolizer/elf symbolizer/reader symbolizer/rows trace tracer/backend tracer/jit "
+        "include/uscope support support/process symbolizer/elf symbolizer/reader symbolizer/rows trace tracer/backend tracer/jit "
         "tracer/process tracer/scouts"),
     "tracer/futex": "include/uscope support trace tracer/model tracer/process tracer/scouts",
     "tracer/host": "support",
@@ -92,7 +92,7 @@ ALLOWED = {
     "exporters": "analyzer/read store/db support trace",
     "exporters/profiles": "analyzer/read exporters store/db support",
     "exporters/timelines": "analyzer/read exporters store/db support trace",
-    "cli": "cli/options cli/terminal cli/verbs support/process",
+    "cli": "cli/options cli/terminal cli/verbs support support/process",
     "cli/manual": "cli/options cli/verbs",
     "cli/options": "cli/terminal support",
     "cli/pages": "analyzer/deadlock analyzer/diff analyzer/picture analyzer/read analyzer/summary cli/render store/db support",

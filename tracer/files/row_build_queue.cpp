@@ -2,12 +2,12 @@
 #include "tracer/files/row_build_queue.h"
 
 #include <fmt/core.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "support/process/priority.h"
 #include "support/quiet_thread.h"
 
 namespace uscope::tracer {
@@ -101,7 +101,7 @@ RowBuildQueue::Payer* RowBuildQueue::next() {
 }
 
 void RowBuildQueue::work() {
-  (void)setpriority(PRIO_PROCESS, 0, kNice);  // of this thread only
+  raise_priority(kNice);
   std::unique_lock lock(guard_);
   while (true) {
     Payer* payer = nullptr;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/scouts/scout_keeper.h"
 
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -20,6 +19,7 @@
 #include "support/clock.h"
 #include "support/process/child_process.h"
 #include "support/process/fd_passing.h"
+#include "support/process/priority.h"
 #include "tracer/scouts/patience.h"
 #include "tracer/scouts/scout_packets.h"
 #include "tracer/scouts/scout_work.h"
@@ -99,7 +99,7 @@ void keep_scouts(int control) {
   const pid_t tracer = getppid();
   control = settle_child(control, "uscope-scout");
   if (!die_with(tracer)) _exit(1);
-  (void)setpriority(PRIO_PROCESS, 0, kNice);
+  raise_priority(kNice);
   while (true) {
     char request = 0;
     std::vector<UniqueFd> fds;
