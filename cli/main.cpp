@@ -11,7 +11,9 @@
 #include "cli/options/command_line.h"
 #include "cli/terminal/output.h"
 #include "cli/verbs/all_verbs.h"
+#include "support/end_signals.h"
 #include "support/process/inherited.h"
+#include "support/process/priority.h"
 
 namespace uscope::cli {
 namespace {
@@ -62,6 +64,8 @@ extern "C" const char* __asan_default_options() {
 
 int main(int argc, char** argv) {
   try {
+    uscope::note_inherited_signals();
+    uscope::note_inherited_priority();
     uscope::cli::fill_standard_descriptors();
     uscope::note_inherited_descriptors(argc, argv);
     return uscope::cli::run(argc, argv);

@@ -9,11 +9,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <unordered_map>
 #include <utility>
 
+#include "support/end_signals.h"
 #include "support/process/fd_passing.h"
 #include "support/sandbox/confine.h"
 
@@ -55,7 +55,7 @@ class Reader {
 
   int run() {
     // Ctrl-C in the terminal is the tracer's, which may want names still.
-    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) std::signal(number, SIG_IGN);
+    (void)hold_signals();
     const auto confined = confine({});
     const std::string refused = confined ? "" : confined.error().what;
     if (!send_with_fds(socket_.get(), std::as_bytes(std::span(refused.data(), refused.size() + 1)), {}) || !confined)

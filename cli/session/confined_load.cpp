@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/session/confined_load.h"
 
-#include <csignal>
 #include <string>
 #include <utility>
 
 #include "cli/session/interruption.h"
 #include "cli/terminal/output.h"
+#include "support/end_signals.h"
 #include "support/private_file.h"
 #include "support/sandbox/confine.h"
 #include "support/text.h"
@@ -46,7 +46,7 @@ Result<store::LoadSummary> load_confined(const ConfinedLoad& how, trace::RawRead
   print_error({"interrupted: nothing was written to " + how.output.string(),
                "`uscope load " + shell_quoted(how.raw.string()) + " -o " + shell_quoted(how.output.string()) +
                    "` does it again"});
-  std::raise(number);
+  end_by_signal(number);
   return loaded;
 }
 

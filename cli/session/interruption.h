@@ -4,10 +4,16 @@
 
 #include <array>
 #include <csignal>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "support/end_signals.h"
 
 namespace uscope::cli {
 
-// While an object exists, SIGINT, SIGTERM and SIGHUP, unless they are ignored, are only recorded. One object at a time.
+// While an object exists, the signals that end a recording, unless they are ignored, are only recorded. One object at a
+// time.
 class Interruption {
  public:
   Interruption();
@@ -17,10 +23,12 @@ class Interruption {
 
   // The signal that arrived, also after the object's end; 0: none.
   [[nodiscard]] static int signal();
+  // From now on, signals that these processes send count as none: they are for a process group. Pids in order.
+  static void ignore_senders(std::vector<std::uint32_t> pids);
 
  private:
-  static constexpr std::array<int, 3> kSignals{SIGINT, SIGTERM, SIGHUP};
-  std::array<struct sigaction, kSignals.size()> before_{};
+  std::array<struct sigaction, kEndSignals.size()> before_{};
+  std::optional<SignalsLetThrough> let_through_;
 };
 
 }  // namespace uscope::cli

@@ -2,7 +2,6 @@
 #include "cli/session/output_owner.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "support/end_signals.h"
 #include "support/process/inherited.h"
 
 namespace uscope::cli {
@@ -39,7 +39,7 @@ OutputOwner::OutputOwner(const std::vector<int>& files) {
     gate_.reset();
     close_inherited_descriptors();
     let_go_of_standard_input();
-    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) signal(number, SIG_IGN);  // it ends with its parent
+    (void)hold_signals();  // it ends with its parent
     char go = 0;
     if (read(read_end.get(), &go, 1) == 1)
       for (const int file : files)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/session/recording.h"
 
-#include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "cli/render/no_calls.h"
 #include "cli/render/units.h"
 #include "cli/session/confined_load.h"
+#include "cli/session/interruption.h"
 #include "cli/session/live_printer.h"
 #include "cli/session/load_options.h"
 #include "cli/session/output_owner.h"
@@ -26,6 +28,7 @@
 #include "cli/terminal/paint.h"
 #include "cli/terminal/status_line.h"
 #include "store/loader.h"
+#include "support/end_signals.h"
 #include "support/private_file.h"
 #include "support/text.h"
 #include "tracer/recorder/recorder.h"
@@ -36,10 +39,15 @@ namespace {
 constexpr int kCannotExecute = 126;
 constexpr int kNotFound = 127;
 
-const char* reason_text(tracer::StopReason reason, bool launched) {
-  switch (reason) {
+std::string reason_text(const tracer::RecordOutcome& outcome, bool launched) {
+  const int number = outcome.end_signal;
+  const bool is_asked = std::find(kEndSignals.begin(), kEndSignals.end(), number) != kEndSignals.end();
+  switch (outcome.reason) {
     case tracer::StopReason::kInterrupted:
-      return launched ? "interrupted: the command goes on untraced" : "";
+      if (is_asked) return launched ? "interrupted: the command goes on untraced" : "";
+      return "interrupted by " + signal_name(number) +
+             (number == SIGXCPU ? ", the limit of processor time (ulimit -t)" : "") +
+             (launched ? ": the command goes on untraced" : "");
     case tracer::StopReason::kDuration:
       return launched ? "--duration has passed: the command goes on untraced" : "";
     case tracer::StopReason::kStalled:
@@ -66,8 +74,8 @@ void print_summary(const RecordVerbOptions& options, const tracer::RecordOutcome
   if (loaded.events == 0 && loaded.lost == 0 && outcome.reason == tracer::StopReason::kFinished)
     if (const std::string none = no_calls_text(options.calls); !none.empty())
       std::fprintf(stderr, "  %s\n", none.c_str());
-  if (const char* why = reason_text(outcome.reason, !options.command.empty()); *why != '\0')
-    std::fprintf(stderr, "  tracing ended early: %s\n", why);
+  if (const std::string why = reason_text(outcome, !options.command.empty()); !why.empty())
+    std::fprintf(stderr, "  tracing ended early: %s\n", why.c_str());
 }
 
 // Exits as the command did; a signal is raised again, so that the caller sees it.
@@ -76,8 +84,7 @@ int end_as(const tracer::RecordOutcome& outcome) {
   if (outcome.command->signal == 0) return outcome.command->code;
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
-  signal(outcome.command->signal, SIG_DFL);
-  raise(outcome.command->signal);
+  end_by_signal(outcome.command->signal);
   return 128 + outcome.command->signal;
 }
 
@@ -158,6 +165,7 @@ Result<int> run_record(const RecordVerbOptions& options) {
   stall.reset();
   status.clear();
   if (!outcome) return outcome.error();
+  Interruption::ignore_senders(outcome->left);
   if (outcome->exec_errno != 0) {
     std::fprintf(stderr, "uscope: %s\n", escape_terminal(outcome->trouble).c_str());
     return outcome->exec_errno == ENOENT ? kNotFound : kCannotExecute;

@@ -7,7 +7,6 @@
 #include <fmt/core.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +20,8 @@
 #include <string_view>
 #include <vector>
 
+#include "support/end_signals.h"
+#include "support/process/priority.h"
 #include "support/regular_file.h"
 
 namespace uscope::cli {
@@ -57,11 +58,8 @@ Result<pid_t> start(const std::vector<std::string>& command, int input, int outp
   const pid_t child = fork();
   if (child < 0) return errno_error("cannot start " + command.front(), errno);
   if (child != 0) return child;
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  signal(SIGPIPE, SIG_DFL);
-  setpriority(PRIO_PROCESS, 0, 0);
+  give_signals_back();
+  give_priority_back();
   if (own_group) setpgid(0, 0);
   if ((input >= 0 && dup2(input, STDIN_FILENO) < 0) || dup2(output, STDOUT_FILENO) < 0) _exit(127);
   execvp(argv.front(), argv.data());

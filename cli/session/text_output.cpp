@@ -2,13 +2,13 @@
 #include "cli/session/text_output.h"
 
 #include <cerrno>
-#include <csignal>
 #include <utility>
 
 #include "cli/session/confined_reader.h"
 #include "cli/session/interruption.h"
 #include "cli/session/output_owner.h"
 #include "store/files/output_folder.h"
+#include "support/end_signals.h"
 #include "support/private_file.h"
 #include "support/unique_fd.h"
 
@@ -32,7 +32,7 @@ Result<void> write_until_signal(OutputOwner& owner, const Databases& databases, 
   if (done)
     owner.give();
   else if (Interruption::signal() != 0)
-    std::raise(Interruption::signal());
+    end_by_signal(Interruption::signal());
   return done;
 }
 

@@ -88,6 +88,7 @@ void set_less() {
   }
   if ((first.revents & POLLIN) == 0) _exit(0);
   set_less();
+  give_signals_back();
   dup2(input, STDIN_FILENO);
   execl("/bin/sh", "sh", "-c", script.c_str(), nullptr);
   _exit(kNotFound);
@@ -144,6 +145,7 @@ void Pager::start(const std::string& command, const std::string& script) {
   sigaction(SIGPIPE, &handled, &before_pipe_);
   handled.sa_handler = end_with_pager;
   for (std::size_t i = 0; i < kEndSignals.size(); i++) sigaction(kEndSignals.at(i), &handled, &before_end_.at(i));
+  let_through_.emplace(kEndSignals);
 }
 
 Pager::~Pager() {
@@ -157,6 +159,7 @@ Pager::~Pager() {
   if (redirected.errors >= 0) close(redirected.errors);
   redirected.pager = 0;
   redirected.output = redirected.errors = -1;
+  let_through_.reset();
   for (std::size_t i = 0; i < kEndSignals.size(); i++) sigaction(kEndSignals.at(i), &before_end_.at(i), nullptr);
   sigaction(SIGPIPE, &before_pipe_, nullptr);
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;

@@ -8,6 +8,7 @@
 #include <array>
 #include <csignal>
 #include <cstdio>
+#include <optional>
 #include <string>
 
 #include "support/end_signals.h"
@@ -32,6 +33,7 @@ class Pager {
   std::string command_;
   struct sigaction before_pipe_ {};  // what signals did before
   std::array<struct sigaction, kEndSignals.size()> before_end_{};
+  std::optional<SignalsLetThrough> let_through_;
 };
 
 // Whether a pager shows what this process prints.

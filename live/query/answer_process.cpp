@@ -8,7 +8,6 @@
 
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <span>
 #include <type_traits>
@@ -17,6 +16,7 @@
 #include "live/query/kept_names.h"
 #include "live/query/partial_view.h"
 #include "store/reused_store.h"
+#include "support/end_signals.h"
 #include "support/private_file.h"
 #include "support/process/fd_passing.h"
 #include "support/sandbox/confine.h"
@@ -81,7 +81,7 @@ class Answerer {
 
   int run(const std::vector<int>& writable) {
     // Ctrl-C in the terminal is the tracer's, which wants its last answer still.
-    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) std::signal(number, SIG_IGN);
+    (void)hold_signals();
     rlimit limit{};
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
       limit.rlim_cur = limit.rlim_max;  // it holds as many files as the tracer

@@ -14,12 +14,8 @@ namespace uscope {
 int settle_child(int kept, const char* name) {
   prctl(PR_SET_NAME, name);
   setpgid(0, 0);  // a Ctrl-C is meant for the tracer
-  for (const int number : kEndSignals) signal(number, SIG_IGN);
-  signal(SIGPIPE, SIG_IGN);
+  (void)hold_signals();
   signal(SIGCHLD, SIG_DFL);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
   const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
   for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nothing, number);
   constexpr int kKept = 3;

@@ -19,6 +19,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "support/end_signals.h"
 #include "support/unique_fd.h"
 #include "symbolizer/debug_files/debug_files.h"
 
@@ -75,12 +76,12 @@ void reply(int socket, int error, const std::string& text, int fd = -1) {
 // Undoes what the child inherited from its parent: signals, files, terminal.
 int settle(int socket) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGCHLD}) signal(number, SIG_DFL);
-  signal(SIGPIPE, SIG_IGN);
+  // Signals that end a recording end this, too: nobody waits for a server then.
+  for (const int number : kEndSignals) signal(number, SIG_DFL);
+  signal(SIGCHLD, SIG_DFL);
+  (void)hold_signals();
+  static const SignalsLetThrough ends(kEndSignals);
   umask(077);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
   const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
   dup2(nothing, STDIN_FILENO);
   dup2(nothing, STDOUT_FILENO);

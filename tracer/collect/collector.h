@@ -86,6 +86,7 @@ class Collector {
   // Walks could be finished now, but the rings come first.
   [[nodiscard]] bool is_behind() const { return walks_.has_due(); }
   [[nodiscard]] TraceFigures figures() const;
+  [[nodiscard]] const TaskTable& tasks() const { return tasks_; }
 
  private:
   struct Handlers;

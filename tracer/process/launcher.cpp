@@ -16,6 +16,8 @@
 #include <cstring>
 #include <utility>
 
+#include "support/end_signals.h"
+
 namespace uscope::tracer {
 namespace {
 
@@ -47,6 +49,7 @@ bool become(const UserIds& user) {
 
 [[noreturn]] void run_child(int gate, int failure, const std::string& path, const std::vector<std::string>& command,
                             const UserIds* user, const struct sigaction& child_action) {
+  give_signals_back();
   // If the tracer dies before go(), the gate closes and the child ends.
   char go = 0;
   if (read(gate, &go, 1) != 1) _exit(125);

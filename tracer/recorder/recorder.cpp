@@ -4,11 +4,11 @@
 #include <fmt/core.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -16,6 +16,7 @@
 #include "support/end_signals.h"
 #include "support/process/child_process.h"
 #include "support/process/inherited.h"
+#include "support/process/priority.h"
 #include "support/unique_fd.h"
 #include "symbolizer/reader/reader_processes.h"
 #include "trace/raw_writer.h"
@@ -29,6 +30,7 @@
 #include "tracer/process/process_list.h"
 #include "tracer/recorder/clock_offsets.h"
 #include "tracer/recorder/descriptor_limit.h"
+#include "tracer/recorder/signal_rule.h"
 #include "tracer/recorder/signal_watch.h"
 #include "tracer/recorder/stall_watch.h"
 #include "tracer/scouts/process_looks.h"
@@ -107,7 +109,7 @@ class Recording {
   Result<void> look_at_waits();
   Result<void> finish_look(std::uint64_t longest_ns);
   Result<void> look_when_quiet();
-  [[nodiscard]] bool is_urgent() const;
+  [[nodiscard]] bool is_urgent();
   Result<void> tell_sums();
   Result<void> finish();
   Result<bool> each_second(std::uint64_t now);
@@ -117,7 +119,10 @@ class Recording {
   [[nodiscard]] std::uint64_t limit_ns() const {
     return options_.duration_ns != 0 ? start_ns_ + options_.duration_ns : ~std::uint64_t{0};
   }
+  [[nodiscard]] bool is_traced(std::uint32_t pid) const;
   void on_signals();
+  void on_signal(const CameSignal& came);
+  bool is_asked_again();
   void check_limits(std::uint64_t now);
   void stop(StopReason reason) {
     if (stopping_) return;
@@ -150,9 +155,12 @@ class Recording {
   std::uint64_t round_before_ns_ = 0;
   int idle_wait_ms_ = kLongestWaitMs;
   bool signals_wait_ = true;  // as far as is known
-  bool executing_ = false;    // the command's exec is under way: its file does not come, or slowly
+  std::vector<signalfd_siginfo> came_;
+  bool executing_ = false;  // the command's exec is under way: its file does not come, or slowly
   bool stopping_ = false;
   bool interrupted_once_ = false;
+  bool finishing_ = false;
+  bool asked_again_ = false;          // to end, while it does
   bool is_quiet_ = false;             // no event came in the last second
   bool hung_at_interrupt_ = false;    // so it was when the first signal came
   std::uint64_t interrupted_ns_ = 0;  // when it was seen
@@ -163,6 +171,7 @@ class Recording {
 Result<void> Recording::prepare() {
   config_ = options_.config;
   config_.cpus = possible_processors();
+  if (auto held = hold_signals(); !held) return held;
   // The child is forked first: it inherits limits, signals and descriptors as uscope received them.
   if (launches()) {
     auto command = LaunchedCommand::prepare(options_.launch);
@@ -184,7 +193,6 @@ Result<void> Recording::prepare() {
   if (!scouts) return scouts.error();
   scouts_ = std::move(*scouts);
   if (auto watching = signals_.open(); !watching) return watching;
-  signal(SIGPIPE, SIG_IGN);  // a reader of --print that exits does not end the recording
   if (auto raised = raise_descriptor_limit(); !raised) return raised;
   if (!launches() && !in_initial_pid_namespace(this_host()))
     return Error{"uscope runs in a pid namespace of its own, and cannot look into processes that it does not start",
@@ -212,7 +220,7 @@ Result<void> Recording::prepare() {
   if (auto done = files_->publish_vdso(); !done) return done;
   if (auto done = prepare_target(); !done) return done;
   // A file met for the first time must be opened before a short-lived process has ended.
-  (void)setpriority(PRIO_PROCESS, 0, kCollectorNice);
+  raise_priority(kCollectorNice);
   if (auto done = backend_->attach(); !done) return done;
   if (hooks_.ready) hooks_.ready();
   return {};
@@ -290,25 +298,54 @@ bool Recording::is_over(bool idle) const {
   return idle && options_.config.target.kinds == USC_TARGET_PID;
 }
 
+// Whether a process, by its pid as uscope sees it, is one that the recording traces.
+bool Recording::is_traced(std::uint32_t pid) const {
+  if (command_ && is_own_process(pid)) return true;
+  const bool by_host = in_initial_pid_namespace(this_host());
+  const auto tasks = collector_->tasks().alive();  // or ended a short time ago
+  return std::any_of(tasks.begin(), tasks.end(),
+                     [&](const auto& task) { return (by_host ? task.second->pid : task.second->ns_pid) == pid; });
+}
+
+// The records of a signal's sender have come before the signal: signals are taken first, then the rings are read, and
+// then the signals are looked at.
 void Recording::on_signals() {
-  while (const auto info = signals_.next()) {
-    const int number = static_cast<int>(info->ssi_signo);
-    if (number == SIGCHLD) continue;
-    if (!command_) {
-      stop(StopReason::kInterrupted);
-      return;
+  std::map<std::uint32_t, bool> senders;
+  for (const signalfd_siginfo& info : std::exchange(came_, {})) {
+    const bool is_sent = info.ssi_code == SI_USER || info.ssi_code == SI_QUEUE || info.ssi_code == SI_TKILL;
+    CameSignal came{static_cast<int>(info.ssi_signo), !is_sent};
+    if (is_sent) {
+      const auto [sender, is_new] = senders.try_emplace(info.ssi_pid, false);
+      if (is_new) sender->second = is_traced(info.ssi_pid);
+      came.from_traced = sender->second;
     }
-    // A signal from the terminal has reached the command too; a signal sent only to uscope is passed on.
-    const bool from_terminal = info->ssi_code == SI_KERNEL;
-    if (interrupted_once_) {
-      stop(StopReason::kInterrupted);
-      return;
-    }
-    interrupted_once_ = true;
-    hung_at_interrupt_ = is_quiet_;
-    interrupted_ns_ = monotonic_ns();
-    if (!from_terminal) command_->send_signal(number);
+    on_signal(came);
   }
+}
+
+void Recording::on_signal(const CameSignal& came) {
+  const SignalEffect effect = effect_of(came, command_.has_value());
+  if (effect == SignalEffect::kNone) return;
+  if (effect == SignalEffect::kPassOn) return command_->send_signal(came.number);
+  if (finishing_) {
+    asked_again_ = true;
+    return;
+  }
+  if (effect == SignalEffect::kEnd || interrupted_once_) {
+    outcome_.end_signal = came.number;
+    return stop(StopReason::kInterrupted);
+  }
+  interrupted_once_ = true;
+  hung_at_interrupt_ = is_quiet_;
+  interrupted_ns_ = monotonic_ns();
+  if (effect == SignalEffect::kPassOnAndAsk) command_->send_signal(came.number);
+}
+
+// While the recording ends: whether the user asks for that once more.
+bool Recording::is_asked_again() {
+  came_ = signals_.take();
+  on_signals();
+  return asked_again_;
 }
 
 void Recording::check_limits(std::uint64_t now) {
@@ -361,10 +398,11 @@ Result<void> Recording::loop() {
   std::uint64_t next_second = start_ns_ + kSecond;
   std::uint64_t next_status = start_ns_ + kStatusEveryNs;
   while (!stopping_) {
+    if (std::exchange(signals_wait_, false)) came_ = signals_.take();
     const auto seen = collector_->round();
     if (!seen) return seen.error();
     const std::uint64_t now = monotonic_ns();
-    if (std::exchange(signals_wait_, false)) on_signals();
+    if (!came_.empty()) on_signals();
     check_limits(now);
     const auto stalled = stalls_.work(collector_->futexes(), collector_->waits(), *sink_, now);
     if (!stalled) return stalled.error();
@@ -428,9 +466,8 @@ Result<void> Recording::tell_sums() {
 }
 
 // Whether the user waits for the end: another signal has come, or the first one came a while ago.
-bool Recording::is_urgent() const {
-  return end_is_asked_for() ||
-         (outcome_.reason == StopReason::kInterrupted && monotonic_ns() - stop_ns_ > kLongestEndNs);
+bool Recording::is_urgent() {
+  return is_asked_again() || (outcome_.reason == StopReason::kInterrupted && monotonic_ns() - stop_ns_ > kLongestEndNs);
 }
 
 // Takes one snapshot of all futex waits. Memory that does not answer takes some of this time.
@@ -441,7 +478,7 @@ Result<void> Recording::scan_waits() {
   while (futexes.is_scanning()) {
     if (auto seen = collector_->round(); !seen) return seen.error();
     const std::uint64_t took_ns = monotonic_ns() - began_ns;
-    if (end_is_asked_for() || took_ns > kLongestLookNs || (futexes.is_hanging() && is_urgent())) futexes.give_up();
+    if (is_asked_again() || took_ns > kLongestLookNs || (futexes.is_hanging() && is_urgent())) futexes.give_up();
     poll(nullptr, 0, kPendingWaitMs);
   }
   return {};
@@ -469,7 +506,7 @@ Result<void> Recording::finish_look(std::uint64_t longest_ns) {
   const std::uint64_t began_ns = monotonic_ns();
   while (waits.is_looking()) {
     if (auto seen = collector_->round(); !seen) return seen.error();
-    if (end_is_asked_for() || monotonic_ns() - began_ns > longest_ns) waits.give_up();
+    if (is_asked_again() || monotonic_ns() - began_ns > longest_ns) waits.give_up();
     poll(nullptr, 0, kPendingWaitMs);
   }
   return {};
@@ -502,6 +539,7 @@ Result<void> Recording::empty_rings(bool all) {
 // No new call is recorded; calls in progress are listed before the last hooks are removed, so that a return in between
 // completes them, and walks that wait for a mapping can still ask for it; then the rings are emptied.
 Result<void> Recording::finish() {
+  finishing_ = true;
   while (hooks_.ending && !hooks_.ending()) {
     if (auto seen = collector_->round(); !seen) return seen.error();
     poll(nullptr, 0, kPendingWaitMs);
@@ -568,8 +606,9 @@ Result<void> Recording::run() {
     outcome_.trouble = result.error().what + (result.error().remedy.empty() ? "" : "; " + result.error().remedy);
     backend_->detach();
   }
-  (void)setpriority(PRIO_PROCESS, 0, 0);
+  give_priority_back();
   if (command_ && !outcome_.command) outcome_.command = command_->poll_exit();
+  for (const std::uint32_t pid : collector_->tasks().living()) outcome_.left.push_back(pid);
   outcome_.figures = collector_->figures();
   outcome_.duration_ns = monotonic_ns() - start_ns_;
   return {};

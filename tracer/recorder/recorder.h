@@ -68,7 +68,9 @@ struct RecordOutcome {
   std::optional<CommandExit> command;  // nullopt: it was still running when tracing ended
   int exec_errno = 0;                  // the command could not be found or executed; `trouble` says more
   StopReason reason = StopReason::kFinished;
-  std::string trouble;  // for exec_errno and kWriteFailed
+  int end_signal = 0;               // for kInterrupted: the signal at which tracing ended
+  std::vector<std::uint32_t> left;  // pids of traced processes that still ran, in order
+  std::string trouble;              // for exec_errno and kWriteFailed
   TraceFigures figures;
   std::uint64_t duration_ns = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The signals that end a recording, as a descriptor.
+// The signals that come to a recording, as a descriptor.
 #pragma once
 
 #include <signal.h>
@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <optional>
+#include <vector>
 
 #include "support/end_signals.h"
 #include "support/result.h"
@@ -15,17 +16,13 @@
 
 namespace uscope::tracer {
 
-// SIGINT, SIGTERM, SIGQUIT and SIGHUP as a descriptor while a recording lasts; SIGCHLD wakes it when the command ends.
+// All that hold_signals() holds; SIGCHLD among them wakes a recording when the command ends.
 class SignalWatch {
  public:
   Result<void> open() {
-    sigset_t wanted;
-    sigemptyset(&wanted);
-    for (const int number : kEndSignals) sigaddset(&wanted, number);
-    sigaddset(&wanted, SIGCHLD);
-    if (sigprocmask(SIG_BLOCK, &wanted, &before_) != 0) return errno_error("cannot block signals", errno);
-    blocked_ = true;
-    fd_.reset(signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
+    sigset_t all;
+    sigfillset(&all);
+    fd_.reset(signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK));
     if (!fd_) return errno_error("cannot watch signals", errno);
     return {};
   }
@@ -33,24 +30,20 @@ class SignalWatch {
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
   ~SignalWatch() {
-    // Signals that arrived while the recording was finished would otherwise take effect now, before the trace is
-    // loaded.
-    while (fd_ && next()) {
-    }
-    if (blocked_) sigprocmask(SIG_SETMASK, &before_, nullptr);
+    // What came while the recording was finished is not for the loading of the trace.
+    if (fd_) (void)take();
   }
   [[nodiscard]] int fd() const { return fd_.get(); }
-  // The next pending signal.
-  std::optional<signalfd_siginfo> next() {
+  // All that have come, in the order of their numbers.
+  std::vector<signalfd_siginfo> take() {
+    std::vector<signalfd_siginfo> came;
     signalfd_siginfo info{};
-    if (read(fd_.get(), &info, sizeof(info)) != sizeof(info)) return std::nullopt;
-    return info;
+    while (read(fd_.get(), &info, sizeof(info)) == sizeof(info)) came.push_back(info);
+    return came;
   }
 
  private:
   UniqueFd fd_;
-  sigset_t before_{};
-  bool blocked_ = false;
 };
 
 }  // namespace uscope::tracer
