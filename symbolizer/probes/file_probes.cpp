@@ -148,7 +148,8 @@ struct ProbedFile::Parts {
   [[nodiscard]] std::vector<const std::vector<ElfSection>*> tables() const;
   void find_place(const FileFunction& function, FoundProbe& out) const;
   void find_returns(const FileFunction& function, FoundProbe& out) const;
-  void place_usdt(std::uint64_t address, bool may_use_nop5, ProbeProof& proof, UsdtPlaces& out) const;
+  [[nodiscard]] std::optional<std::uint64_t> semaphore_at(std::uint64_t address) const;
+  void place_usdt(const UsdtNote& note, bool may_use_nop5, ProbeProof& proof, UsdtPlaces& out) const;
   [[nodiscard]] std::vector<FoundArgument> arguments_of(const FileFunction& function, std::string_view name);
   void read_result(const FileFunction& function, std::string_view name, FoundProbe& out);
 };
@@ -228,13 +229,28 @@ void ProbedFile::Parts::find_returns(const FileFunction& function, FoundProbe& o
   }
 }
 
-void ProbedFile::Parts::place_usdt(std::uint64_t address, bool may_use_nop5, ProbeProof& proof, UsdtPlaces& out) const {
+// The file offset of a semaphore. The kernel counts two bytes up there while a probe is attached, so they may be
+// nothing else: <sys/sdt.h> has its users put semaphores into the section .probes.
+std::optional<std::uint64_t> ProbedFile::Parts::semaphore_at(std::uint64_t address) const {
+  constexpr std::uint64_t kBytes = 2;
+  const bool is_one = std::any_of(sections.begin(), sections.end(), [&](const ElfSection& section) {
+    const GElf_Shdr& header = section.header;
+    return section.name == ".probes" && header.sh_type == SHT_PROGBITS && (header.sh_flags & SHF_WRITE) != 0 &&
+           header.sh_size >= kBytes && address >= header.sh_addr && address - header.sh_addr <= header.sh_size - kBytes;
+  });
+  return is_one ? offset_of_address(facts.segments, address) : std::nullopt;
+}
+
+void ProbedFile::Parts::place_usdt(const UsdtNote& note, bool may_use_nop5, ProbeProof& proof, UsdtPlaces& out) const {
   constexpr std::array kNop5 = {std::byte{0x0f}, std::byte{0x1f}, std::byte{0x44}, std::byte{0}, std::byte{0}};
-  const auto offset = code->offset_of(address);
-  std::optional<Refusal> refusal = proof.why_not_usdt(address);
-  const auto bytes = code->read(address, kNop5.size());
+  const auto offset = code->offset_of(note.address);
+  std::optional<Refusal> refusal = proof.why_not_usdt(note.address);
+  const auto bytes = code->read(note.address, kNop5.size());
   if (!refusal && !may_use_nop5 && std::equal(bytes.begin(), bytes.end(), kNop5.begin(), kNop5.end()))
     refusal = {"it is a nop of five bytes, which this kernel would replace by a call that damages the program", false};
+  if (note.semaphore != 0 && !semaphore_at(note.semaphore))
+    refusal = {"its semaphore is not in the section .probes: the kernel would count up a variable of the program",
+               false};
   if (!refusal) return add_place(out.good, *offset);
   if (out.refused++ == 0) out.first = *refusal;
   if (refusal->can_be_forced && offset) add_place(out.forced, *offset);
@@ -314,8 +330,8 @@ std::vector<FoundProbe> ProbedFile::usdt_probes(const NamePattern& pattern, bool
     probe.arguments = std::move(arguments.kept);
     probe.too_many = std::move(arguments.too_many);
     probe.unreadable = std::move(arguments.unreadable);
-    if (note.semaphore != 0) probe.semaphore = offset_of_address(parts_->facts.segments, note.semaphore).value_or(0);
-    parts_->place_usdt(note.address, may_use_nop5, proof, places[&probe]);
+    if (note.semaphore != 0) probe.semaphore = parts_->semaphore_at(note.semaphore).value_or(probe.semaphore);
+    parts_->place_usdt(note, may_use_nop5, proof, places[&probe]);
   }
   std::vector<FoundProbe> out;
   for (auto& [key, probe] : found) {

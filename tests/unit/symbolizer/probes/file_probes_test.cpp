@@ -2,6 +2,7 @@
 // Functions and USDT probes of programs that are compiled here, against readelf.
 #include "symbolizer/probes/file_probes.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -238,6 +239,30 @@ TEST_F(FileProbes, UsdtProbesAreThoseOfReadelf) {
   EXPECT_EQ(three->semaphore, semaphore);
   EXPECT_TRUE(file->usdt_probes({"shop", "none", ""}, true).empty());
   EXPECT_EQ(file->usdt_names(), (std::vector<std::string>{"shop:add", "shop:many"}));
+}
+
+// Probes of the same names, whose semaphores are variables of the program.
+TEST_F(FileProbes, ASemaphoreOutsideItsSectionIsRefused) {
+  const std::string path = folder_->file("balance");
+  const std::string source = folder_->file("balance.c");
+  for (const char* place : {"", "__attribute__((section(\".data\"))) = 100"}) {
+    std::ofstream(source) << "#define _SDT_HAS_SEMAPHORES 1\nunsigned short shop_add_semaphore " << place
+                          << ";\nunsigned short shop_many_semaphore __attribute__((section(\".probes\")));\n"
+                             "#include <sys/sdt.h>\n"
+                             "int main(void) { STAP_PROBE1(shop, add, 1); STAP_PROBE1(shop, many, 2); return 0; }\n";
+    output_of(fmt::format("gcc -O1 -o '{0}' '{1}' && strip '{0}'", path, source));
+    auto file = open_file(path);
+    const auto refused = file->usdt_probes({"shop", "add", ""}, true);
+    ASSERT_EQ(refused.size(), 1U) << place;
+    EXPECT_TRUE(refused[0].places.empty());
+    EXPECT_FALSE(refused[0].can_be_forced);
+    EXPECT_NE(refused[0].why_not.find("its semaphore is not in the section .probes"), std::string::npos);
+    const auto taken = file->usdt_probes({"shop", "many", ""}, true);
+    ASSERT_EQ(taken.size(), 1U);
+    EXPECT_EQ(taken[0].why_not, "");
+    EXPECT_EQ(taken[0].places.size(), 1U);
+    EXPECT_NE(taken[0].semaphore, 0U);
+  }
 }
 
 TEST_F(FileProbes, ALongNopIsNoPlaceOnNewKernels) {
