@@ -147,17 +147,22 @@ class Choice {
                         what == TargetClass::kUsdt ? "libc.so.6:*:setjmp" : "libc.so.6:malloc*")};
   }
 
-  static Error nothing_fits(TargetClass what, const Names& asked, const Names& names,
-                            const std::vector<tracer::TargetAnswer>& answers) {
+  [[nodiscard]] Error nothing_fits(TargetClass what, const Names& asked, const Names& names,
+                                   const std::vector<tracer::TargetAnswer>& answers) const {
     const char* name = tracer::form_of(what).name;
     if (names.empty() && !answers.empty()) return answers.front().problem;
+    const auto of_files = [&](const std::string& remedy) {
+      return is_in_files(what) ? tracer::with_files_searched(remedy, search_.application,
+                                                             tracer::form_of(what).name + std::string(":"))
+                               : remedy;
+    };
     const std::string what_is_wrong = fmt::format("no {} has a name for which WHERE may hold", name);
     for (const std::string& one : asked) {
       const std::string meant = did_you_mean(one.substr(0, one.find('*')), names);
-      if (!meant.empty()) return {what_is_wrong, meant};
+      if (!meant.empty()) return {what_is_wrong, of_files(meant)};
     }
     return {what_is_wrong,
-            fmt::format("kinds are called {}; `uscope list {}` shows what there is", names_of(what), name)};
+            of_files(fmt::format("kinds are called {}; `uscope list {}` shows what there is", names_of(what), name))};
   }
 
   const RecordVerbOptions& options_;

@@ -124,6 +124,15 @@ std::optional<ApplicationFile> file_named(const std::string& binary) {
   return file;
 }
 
+std::string with_files_searched(const std::string& remedy, const Application& application, const std::string& form) {
+  if (application.program.empty()) return remedy;
+  return fmt::format(
+      "{}{}of the command, only its first program, {}, and that one's libraries were searched; name the file of a "
+      "program "
+      "that it starts: -t {}./PROGRAM:NAME",
+      remedy, remedy.empty() ? "" : "; ", application.program, form);
+}
+
 bool goes_by(const ApplicationFile& file, const std::string& binary) {
   if (binary.find('/') != std::string::npos) return glob_matches(binary, file.path) || canonical(binary) == file.path;
   return std::any_of(file.names.begin(), file.names.end(), [&](const std::string& name) {

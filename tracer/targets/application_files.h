@@ -21,6 +21,11 @@ struct Application {
   [[nodiscard]] bool empty() const { return program.empty() && pids.empty(); }
 };
 
+// What to do where nothing was found in an application's files, behind `remedy`: of a command, only the first program
+// is known (`timeout` of `timeout 9 ./prog`). `form`: how a target of the wanted class begins, "ufunction:".
+[[nodiscard]] std::string with_files_searched(const std::string& remedy, const Application& application,
+                                              const std::string& form);
+
 struct ApplicationFile {
   // Base names, first that of the file itself, by which stacks show it; then those of links that lead to it.
   std::vector<std::string> names;

@@ -101,6 +101,11 @@ Result<std::vector<TargetAnswer>> search_binaries(const std::vector<Target>& tar
   if (!answers || answers->size() != targets.size())
     return Error{"the process that looks for targets in programs and libraries has ended without an answer",
                  "one of these files may be damaged: name the others alone"};
+  for (std::size_t i = 0; i < targets.size(); i++)
+    if (TargetAnswer& answer = (*answers)[i];
+        answer.matches.empty() && targets[i].binary.find('/') == std::string::npos)
+      answer.problem.remedy = with_files_searched(answer.problem.remedy, search.application,
+                                                  std::string(form_of(targets[i].what).name) + ":");
   if (!unanswered.empty())
     for (TargetAnswer& answer : *answers)
       if (answer.matches.empty())

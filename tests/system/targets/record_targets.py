@@ -81,6 +81,24 @@ class Recordings(TraceCase):
         self.assertEqual(self.rows("SELECT count(*) FROM process AS child JOIN process ON child.parent_id = process.id"), [(1,)])
         self.assertEqual(self.meta("targets"), [])
 
+    def test_of_a_command_the_first_programs_files_are_searched(self):
+        """Which is said where nothing is found, with what to do."""
+        program = self.path("prog")
+        subprocess.run(["gcc", "-O1", "-x", "c", "-o", program, "-"], input=PROGRAM, text=True, check=True)
+        for first in (("timeout", "9"), ("env",), ("nice",), ("sh", "-c")):
+            for target in ("ufunction:prog:work", "usdt:prog:shop:*", "ufunction:*:work"):
+                done = self.record("-t", target, command=(*first, program))
+                self.assertEqual(done.returncode, 125)
+                self.assertIn(f"only its first program, /usr/bin/{first[0]}, and that one's libraries were searched; name the file of a program "
+                              f"that it starts: -t {target.partition(':')[0]}:./PROGRAM:NAME", " ".join(done.stderr.split()))
+        question = "SELECT count(*) FROM v_event WHERE class = 'ufunction'"
+        asked = [USCOPE, "query", "--once", "--format", "csv"]
+        done = subprocess.run([*asked, question + " AND kind = 'prog:work'", "--", "timeout", "9", program], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("only its first program, /usr/bin/timeout", " ".join(done.stderr.split()))
+        done = subprocess.run([*asked, "-t", f"ufunction:{program}:work", question, "--", "timeout", "9", program], capture_output=True, text=True, check=False)
+        self.assertEqual(done.stdout.split()[-1], "100", done.stderr)
+
     def test_time_is_recorded_without_calls(self):
         raw = self.path("trace.raw")
         done = self.record("-e", "none", "-t", "sample:500", "-t", "offcpu", "--keep-raw", raw,
