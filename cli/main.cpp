@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -12,6 +13,7 @@
 #include "cli/terminal/output.h"
 #include "cli/verbs/all_verbs.h"
 #include "support/end_signals.h"
+#include "support/no_room.h"
 #include "support/process/inherited.h"
 #include "support/process/priority.h"
 
@@ -26,11 +28,17 @@ int usage_code(int argc, char** argv) {
 }
 
 // If 0, 1 or 2 were closed, an output would be opened under that number, and messages would be written into it. These
-// descriptors are close-on-exec, so programs that are executed later do not see them.
+// descriptors are close-on-exec, so programs that are executed later do not see them. In the place of standard output
+// stands one that cannot be written to: an answer that nobody gets is an error.
 void fill_standard_descriptors() {
+  const bool has_output = fcntl(STDOUT_FILENO, F_GETFD) >= 0;
   int fd = 0;
   do fd = open("/dev/null", O_RDWR | O_CLOEXEC);
   while (fd >= 0 && fd <= STDERR_FILENO);
+  if (const int unwritable = has_output ? -1 : open("/dev/null", O_RDONLY | O_CLOEXEC); unwritable >= 0) {
+    dup3(unwritable, STDOUT_FILENO, O_CLOEXEC);
+    close(unwritable);
+  }
   if (fd > STDERR_FILENO) close(fd);
 }
 
@@ -42,11 +50,13 @@ int run(int argc, char** argv) {
     print_error(verb.error());
     return usage_code(argc, argv);
   }
-  if (*verb == nullptr) return 0;  // --help, --version
-  const Result<int> result = (*verb)->run();
-  if (result) return *result;
-  print_error(result.error());
-  return (*verb)->error_code();
+  const Result<int> result = *verb != nullptr ? (*verb)->run() : 0;  // nullptr: --help, --version
+  Result<void> printed;
+  if (std::fflush(stdout) != 0 && errno != EPIPE)
+    printed = errno_error("cannot write the result", errno, room_remedy(errno, ""));
+  if (result && printed) return *result;
+  print_error(result ? printed.error() : result.error());
+  return *verb != nullptr ? (*verb)->error_code() : usage_code(argc, argv);
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "support/no_room.h"
+
 namespace uscope::trace {
 namespace {
 
@@ -44,8 +46,10 @@ Result<void> RawWriter::flush() {
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) {
       failed_ = true;
-      return errno_error("cannot write the raw trace " + path_, got < 0 ? errno : EIO,
-                         "free some space or choose another place with -o; what was written so far can be loaded");
+      const int number = got < 0 ? errno : EIO;
+      return errno_error(
+          "cannot write the raw trace " + path_, number,
+          std::string(room_remedy(number, "choose another place with -o")) + "; what was written so far can be loaded");
     }
     done += static_cast<std::size_t>(got);
   }

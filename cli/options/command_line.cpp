@@ -3,6 +3,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
+#include <sstream>
 
 #include "cli/options/help_text.h"
 #include "cli/options/usage_error.h"
@@ -287,7 +289,9 @@ Result<const Verb*> CommandLine::parse(int argc, const char* const* argv) {
     std::reverse(words->begin(), words->end());  // the parser takes them from the end
     parser_->parse(std::move(*words));
   } catch (const CLI::Success& request) {
-    (void)parser_->exit(request);  // prints the help or the version
+    std::ostringstream text;  // the help or the version
+    (void)parser_->exit(request, text, text);
+    std::fputs(text.str().c_str(), stdout);
     return nullptr;
   } catch (const CLI::ParseError& problem) {
     const Verb* verb = chosen();

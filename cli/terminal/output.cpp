@@ -10,6 +10,7 @@
 
 #include "cli/terminal/pager.h"
 #include "cli/terminal/text_width.h"
+#include "support/no_room.h"
 #include "support/text.h"
 
 namespace uscope::cli {
@@ -22,7 +23,7 @@ void Output::write(std::string_view text) {
 Result<void> Output::finish() {
   if (error_ == 0 && std::fflush(stream_) != 0) error_ = errno;
   if (error_ == EPIPE && is_paged()) return {};  // who quits a pager has seen enough
-  if (error_ != 0) return errno_error("cannot write the result", error_);
+  if (error_ != 0) return errno_error("cannot write the result", error_, room_remedy(error_, ""));
   return {};
 }
 

@@ -16,6 +16,7 @@
 #include <cstring>
 #include <new>
 
+#include "support/no_room.h"
 #include "support/private_file.h"
 
 namespace uscope::store {
@@ -74,7 +75,7 @@ int write_file(sqlite3_file* file, const void* from, int amount, sqlite3_int64 o
         ::pwrite(file_of(file).fd, bytes + done, wanted - done, static_cast<off_t>(offset) + static_cast<off_t>(done));
     if (count < 0 && errno == EINTR) continue;
     if (count == 0) errno = ENOSPC;
-    if (count <= 0) return keep_error(errno == ENOSPC || errno == EDQUOT ? SQLITE_FULL : SQLITE_IOERR_WRITE);
+    if (count <= 0) return keep_error(is_no_room(errno) ? SQLITE_FULL : SQLITE_IOERR_WRITE);
     done += static_cast<std::size_t>(count);
   }
   return SQLITE_OK;

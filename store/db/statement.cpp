@@ -14,7 +14,7 @@ std::string shortened(std::string_view sql) {
 std::string remedy_for(int code) {
   switch (code & 0xff) {
     case SQLITE_FULL:
-      return "free space on the disk, or write elsewhere";
+      return "free space on the disk, raise the limit of file sizes (ulimit -f), or write elsewhere";
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
       return "load the trace again from its raw file";

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "store/files/trace_file.h"
+#include "support/no_room.h"
 #include "support/private_file.h"
 #include "support/regular_file.h"
 
@@ -128,8 +129,7 @@ bool is_of_kind(FileKind found, OutputKind wanted) {
 
 std::string write_remedy(int number) {
   if (number == ENAMETOOLONG) return "give a shorter name";
-  if (number == ENOSPC || number == EDQUOT) return "free space on the disk, or write elsewhere";
-  return "choose another place";
+  return room_remedy(number, "choose another place");
 }
 
 // Opens without blocking, and only what belongs to uscope: a file of this user that no living writer has locked.

@@ -91,6 +91,16 @@ class Outputs(AttachCase):
         self.assertTrue(os.path.islink(self.db))
         self.assertFalse(os.path.exists(self.name("victim")))
 
+    def test_a_file_beyond_the_limit_of_sizes_is_told(self):
+        """As a full disk is. The command gets the signal that uscope holds back."""
+        script = f"ulimit -f 16; exec {USCOPE} record {' '.join(BACKEND_OPTIONS)} -o {self.db} -- sh -c 'ls -R /usr/include; head -c 99999 /dev/zero >{self.name('big')}'"
+        done = subprocess.run(["sh", "-c", script], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=WAIT, check=False)
+        self.assertEqual(done.returncode, FAILED, done.stderr)
+        self.assertRegex(done.stderr, r"tracing ended early: cannot write the raw trace .*: File too large; raise the limit of file sizes")
+        script = f"ulimit -f 4000; exec {USCOPE} record {' '.join(BACKEND_OPTIONS)} -o {self.name('other.db')} -- sh -c 'ulimit -f 1; exec head -c 99999 /dev/zero >{self.name('big')}'"
+        done = subprocess.run(["sh", "-c", script], stderr=subprocess.PIPE, text=True, timeout=WAIT, check=False)
+        self.assertEqual(done.returncode, -signal.SIGXFSZ, done.stderr)
+
     def test_two_recordings_of_one_name(self):
         first = self.start(USCOPE, "record", *BACKEND_OPTIONS, "-o", self.db, "--", "sleep", "2", stderr=subprocess.DEVNULL)
         self.wait_for(lambda: os.path.exists(self.db + ".raw.part"), "it does not begin")

@@ -293,5 +293,26 @@ TEST_F(CommandTest, AFullDiskIsAnError) {
   EXPECT_NE(run.err.find("No space left on device"), std::string::npos) << run.err;
 }
 
+TEST_F(CommandTest, AClosedOutputIsAnError) {
+  for (const char* words : {"report sample.db", "events sample.db", "sql sample.db 'SELECT 1'", "export sample.db",
+                            "--help", "--version", "query --list", "query --explain 'SELECT kind FROM v_event'"}) {
+    const Finished run = run_command(folder_ / ".", {"sh", "-c", std::string(paths::kUscope) + " " + words + " >&-"});
+    EXPECT_EQ(run.code, 2) << words;
+    EXPECT_NE(run.err.find("cannot write the result: Bad file descriptor"), std::string::npos) << words << run.err;
+  }
+}
+
+// The limit of file sizes, whose signal would end uscope.
+TEST_F(CommandTest, AFileBeyondTheLimitOfSizesIsAnError) {
+  for (const char* words :
+       {"export sample.db --format speedscope -o out.json", "report sample.db --html out.html", "events sample.db > out"}) {
+    const Finished run = run_command(
+        folder_ / ".", {"sh", "-c", std::string("ulimit -f 1; ") + std::string(paths::kUscope) + " " + words});
+    EXPECT_EQ(run.code, 2) << words;
+    EXPECT_NE(run.err.find("File too large"), std::string::npos) << words << run.err;
+    EXPECT_NE(run.err.find("raise the limit of file sizes (ulimit -f)"), std::string::npos) << words << run.err;
+  }
+}
+
 }  // namespace
 }  // namespace uscope::test
