@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """What signals do to a recording: those that its command sends to the process group in which uscope is, and those that come from outside.
-Needs root and BPF; usage: signals.py USCOPE"""
+Needs root and BPF; usage: own_signals.py USCOPE"""
 import os
 import signal
 import subprocess
