@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -32,6 +33,7 @@ constexpr std::uint64_t kMs = 1'000'000;
 constexpr std::uint64_t kComputesNs = 400 * kMs;
 constexpr std::uint64_t kSleepsNs = 300 * kMs;
 constexpr std::uint32_t kHz = 1000;
+constexpr std::uint32_t kMostHz = 10'000;
 
 std::uint64_t clock_ns(clockid_t clock) {
   timespec now{};
@@ -68,6 +70,40 @@ struct Computed {
   }
   computed.end = clock_ns(CLOCK_MONOTONIC);
   return computed;
+}
+
+// A function whose frame is found by a rule that only user space can follow, so that each walk through it takes a copy
+// of the stack: the CFA is a word in memory, at r13 + 24, and 16.
+extern "C" int through_memory(int (*function)(int), int number);
+__asm__(
+    ".text\n.globl through_memory\n.type through_memory, @function\nthrough_memory:\n"
+    "  .cfi_startproc\n"
+    "  pushq %r13\n"
+    "  .cfi_adjust_cfa_offset 8\n"
+    "  .cfi_offset r13, -16\n"
+    "  leaq -40(%rsp), %r13\n"
+    "  movq %rsp, 24(%r13)\n"
+    "  .cfi_escape 0x0f, 0x05, 0x7d, 0x18, 0x06, 0x23, 0x10\n"
+    "  subq $64, %rsp\n"
+    "  andq $-256, %rsp\n"
+    "  movq %rdi, %rax\n"
+    "  movl %esi, %edi\n"
+    "  callq *%rax\n"
+    "  movq 24(%r13), %rsp\n"
+    "  .cfi_def_cfa rsp, 16\n"
+    "  popq %r13\n"
+    "  .cfi_adjust_cfa_offset -8\n"
+    "  .cfi_restore r13\n"
+    "  ret\n"
+    "  .cfi_endproc\n"
+    ".size through_memory, .-through_memory\n");
+
+// Copies of this stack take long, next to the calls.
+[[gnu::noinline]] int calls_from_afar(int calls) {
+  std::array<volatile char, 250'000> large;
+  for (std::size_t i = 0; i < large.size(); i += 1024) large[i] = 1;
+  for (int i = 0; i < calls; i++) syscall(SYS_getppid);
+  return large[1024];
 }
 
 // The first thread computes, sleeps, and ends the wait of another one. `told`: a file for when it computed.
@@ -113,11 +149,17 @@ class TimeProbes : public testing::Test {
     std::vector<std::string> texts;
     const auto places = sink_.all<usc_kernel_place>(&texts);
     for (std::size_t i = 0; i < places.size(); i++) places_[places[i].place] = texts[i].substr(0, places[i].text_bytes);
-    for (const usc_loss& loss : sink_.all<usc_loss>())
-      ADD_FAILURE() << "lost " << loss.count << " by cause " << trace::loss_name(loss.cause);
+    bool all_stacks = true;
+    for (const usc_loss& loss : sink_.all<usc_loss>()) {
+      if (loss.cause == USC_LOSS_DEFERRED_RING && copies_may_be_lost_)
+        all_stacks = false;
+      else
+        ADD_FAILURE() << "lost " << loss.count << " by cause " << trace::loss_name(loss.cause);
+    }
     hits_ = sink_.all<usc_hit>(&frames_);
     for (const usc_hit& hit : hits_) {
-      EXPECT_TRUE(stacks_.count(hit.stack) != 0) << "stack " << hit.stack << " of source " << int{hit.source};
+      EXPECT_TRUE(!all_stacks || stacks_.count(hit.stack) != 0)
+          << "stack " << hit.stack << " of source " << int{hit.source};
       EXPECT_TRUE(tids_.count(hit.head.task) != 0);
     }
   }
@@ -150,6 +192,7 @@ class TimeProbes : public testing::Test {
   [[nodiscard]] std::uint32_t first_task() const { return tids_.begin()->first; }  // serials rise
 
   MemorySink sink_;
+  bool copies_may_be_lost_ = false;
   Computed computed_;
   std::map<std::uint32_t, std::uint32_t> tids_;  // by serial
   std::set<std::uint32_t> stacks_;
@@ -225,6 +268,21 @@ TEST_F(TimeProbes, WhatStillWaitsAtTheEndIsOpen) {
   for (const usc_hit& hit : hits_) EXPECT_EQ(hit.source, USC_SOURCE_OFFCPU);
 }
 
+// Most of its time the program is in the tracer's own copies of its stack, where the clock finds it. Where the tracer
+// has no CPU for a while, so many of them do not all fit its rings, which it tells.
+TEST_F(TimeProbes, ASampleThatInterruptsACopyHasItsStack) {
+  copies_may_be_lost_ = true;
+  record_work("copies", plan_of(kMostHz, false), true);
+  ASSERT_FALSE(HasFatalFailure());
+  std::set<std::uint32_t> of_calls;
+  for (const usc_event& event : sink_.all<usc_event>())
+    if (event.kind == SYS_getppid) of_calls.insert(event.stack);
+  EXPECT_GT(of_calls.size(), 100U);  // each copy is of an id of its own
+  EXPECT_GT(
+      std::count_if(hits_.begin(), hits_.end(), [&](const usc_hit& hit) { return of_calls.count(hit.stack) != 0; }),
+      10);
+}
+
 TEST_F(TimeProbes, NothingIsRecordedThatNobodyAskedFor) {
   record_work("work", {}, true);
   EXPECT_TRUE(hits_.empty());
@@ -237,6 +295,7 @@ TEST_F(TimeProbes, NothingIsRecordedThatNobodyAskedFor) {
 int main(int argc, char** argv) {
   const std::string_view what = argc > 1 ? argv[1] : "";
   if (what == "work") return uscope::tracer::work(argv[2]);
+  if (what == "copies") return uscope::tracer::through_memory(uscope::tracer::calls_from_afar, 1'000) == 1 ? 0 : 1;
   if (what == "sleep") {
     uscope::tracer::sleep_for(2'000 * uscope::tracer::kMs);
     return 0;

@@ -141,6 +141,7 @@ static int stretch_word(struct scratch* s, __u32 at, __u64* value) {
 }
 static void close_stretch(void) {}
 static long read_user(void* to, __u32 bytes, const void* from) {
+  if (walk_model.copy_is_interrupted) walk_model.copy_is_interrupted();
   return (void)to, (void)bytes, (void)from, -1;
 }
 static bool same_pages(const char* a, const char* b) {
@@ -204,6 +205,7 @@ static void count_process_loss(__u32 cause, __u32 process) {
 static int send_record(struct usc_record* head, __u16 type, __u32 bytes, __u32 serial, __u64 now, bool urgent) {
   (void)bytes, (void)serial, (void)now, (void)urgent;
   if (type == USC_RECORD_STACK) walk_model_told((const struct usc_stack*)head);
+  if (type == USC_RECORD_SAMPLE) walk_model_copied((const struct usc_sample*)head);
   return 0;
 }
 
@@ -244,6 +246,15 @@ __u32 walk_model_take_inside(void) {
   return id;
 }
 
+__u32 walk_model_interrupt(__u32 serial) {
+  __u32 id;
+
+  entry.serial = serial;
+  id = take_stack(&regs, &entry, 0);
+  entry.serial = 1;
+  return id;
+}
+
 void walk_model_remap(void) {
   mappings_expire(1);
 }
@@ -252,4 +263,7 @@ __u64 walk_model_memo_hits(void) {
 }
 __u64 walk_model_deferred(__u32 reason) {
   return cpu.stats.deferred[reason];
+}
+__u64 walk_model_lost(__u32 cause) {
+  return cpu.stats.loss[cause];
 }

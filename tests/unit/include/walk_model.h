@@ -36,6 +36,7 @@ struct walk_model {
   __u32 mode;
   __u32 budget;
   struct walk_file files[WALK_FILES];
+  void (*copy_is_interrupted)(void); /* called at each page of a copy */
 };
 
 extern struct walk_model walk_model;
@@ -48,11 +49,16 @@ __u32 walk_model_take(void);
 void walk_model_remap(void);
 /* As if it had interrupted another walk. */
 __u32 walk_model_take_inside(void);
+/* From inside a walk: a probe that interrupts it, of a task with this serial; the thread's own is 1. */
+__u32 walk_model_interrupt(__u32 serial);
 __u64 walk_model_memo_hits(void);
 __u64 walk_model_deferred(__u32 reason);
+__u64 walk_model_lost(__u32 cause);
 
 /* Supplied by the test: a stack is sent. */
 void walk_model_told(const struct usc_stack* stack);
+/* The same: a copy is sent. */
+void walk_model_copied(const struct usc_sample* sample);
 
 #ifdef __cplusplus
 }

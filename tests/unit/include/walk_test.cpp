@@ -23,6 +23,8 @@ struct Stack {
 };
 
 std::map<__u32, Stack> told_stacks;
+std::vector<__u32> copied_stacks;  // their ids
+std::vector<__u32> taken_inside;   // while a copy was made
 
 constexpr __u64 kStackBase = 0x7ff000000000;
 constexpr __u32 kStackWords = 2560;
@@ -299,6 +301,32 @@ TEST_F(WalkModel, AWalkThatWouldInterruptAnotherOneIsLeftToTheCollector) {
   EXPECT_EQ(walk_model_deferred(USC_DEFER_INTERRUPTED), 1);
 }
 
+// A clock ticks in the middle of a copy: the same thread's stack, which need not be copied twice.
+TEST_F(WalkModel, AWalkThatInterruptsACopyHasItsStack) {
+  copied_stacks.clear();
+  taken_inside.clear();
+  walk_model_take_inside();
+  ASSERT_EQ(copied_stacks.size(), 1);
+  walk_model.copy_is_interrupted = [] { taken_inside.push_back(walk_model_interrupt(1)); };
+  const __u32 id = walk_model_take_inside();
+  EXPECT_EQ(copied_stacks, (std::vector<__u32>{copied_stacks.front(), id}));
+  ASSERT_FALSE(taken_inside.empty());
+  EXPECT_EQ(taken_inside, std::vector<__u32>(taken_inside.size(), id));
+  EXPECT_EQ(walk_model_lost(USC_LOSS_SCRATCH_BUSY), 0);
+  EXPECT_EQ(walk_model_deferred(USC_DEFER_INTERRUPTED), 2);
+  walk_model.copy_is_interrupted = nullptr;
+  EXPECT_NE(walk_model_take_inside(), id);
+}
+
+TEST_F(WalkModel, AnotherTasksWalkInsideACopyIsCountedAsLost) {
+  taken_inside.clear();
+  walk_model.copy_is_interrupted = [] { taken_inside.push_back(walk_model_interrupt(2)); };
+  walk_model_take_inside();
+  ASSERT_FALSE(taken_inside.empty());
+  EXPECT_EQ(taken_inside, std::vector<__u32>(taken_inside.size(), 0));
+  EXPECT_EQ(walk_model_lost(USC_LOSS_SCRATCH_BUSY), taken_inside.size());
+}
+
 // Saved frame pointers are found by frame pointers: each of them decides the stack, and moves with it.
 TEST_F(WalkModel, AChangedFramePointerOnTheStackChangesWhatIsRemembered) {
   __u64 hits = 0;
@@ -367,4 +395,8 @@ void walk_model_told(const usc_stack* stack) {
   for (int i = 0; i < stack->depth; i++) told.frames.push_back(stack->frames[i]);
   told.ended = stack->ended;
   uscope::include::told_stacks[stack->stack] = told;
+}
+
+void walk_model_copied(const usc_sample* sample) {
+  uscope::include::copied_stacks.push_back(sample->stack);
 }

@@ -125,10 +125,12 @@ static __noinline __u32 send_sample(struct pt_regs *regs, struct task_entry *t, 
 		refuse_record(cpu, verify ? USC_LOSS_VERIFY_SKIPPED : USC_LOSS_DEFERRED_RING, t->process);
 		return 0;
 	}
-	if (__sync_lock_test_and_set(&cpu->sample_busy, 1)) {
-		refuse_record(cpu, verify ? USC_LOSS_VERIFY_SKIPPED : USC_LOSS_SCRATCH_BUSY, t->process);
-		return 0;
-	}
+	if (!verify)
+		id = next_serial(SERIAL(stack));
+	/* No locked instruction is needed, as for enter_scratch(); and what interrupts this copy makes none itself, see
+	 * leave_to_collector(). */
+	*(volatile __u64 *)&cpu->copying = (__u64)t->serial << 32 | id;
+	barrier();
 	sample = &room->sample;
 	sample->reason = verify ? USC_DEFER_NONE : s->defer;
 	read_registers(regs, sample->regs);
@@ -137,8 +139,6 @@ static __noinline __u32 send_sample(struct pt_regs *regs, struct task_entry *t, 
 	sample->mm = t->mm;
 	sample->exe_file = t->exe_file;
 	sample->verify = verify;
-	if (!verify)
-		id = next_serial(SERIAL(stack));
 	sample->stack = id;
 	bytes = (copy_stack(room, sample->regs[USC_REG_RSP]) + 7) & ~7u;
 	if (bytes > SAMPLE_BYTES ||
@@ -149,7 +149,7 @@ static __noinline __u32 send_sample(struct pt_regs *regs, struct task_entry *t, 
 		id = 0;
 	}
 	barrier();
-	cpu->sample_busy = 0;
+	*(volatile __u64 *)&cpu->copying = 0;
 	return id;
 }
 

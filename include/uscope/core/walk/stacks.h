@@ -266,13 +266,31 @@ static __always_inline __u32 take_stack_in(struct pt_regs *regs, struct task_ent
 	return id;
 }
 
+/*
+ * The id of the stack whose copy a walk has interrupted. All walks are of the current task and begin with its registers in
+ * user space, which stay what they are while the tracer is at work: so the stack is the same one, and one copy is enough.
+ * If that copy finds no room in the ring, its loss is counted, and so are the events with this id (stack_undefined).
+ */
+static __always_inline __u32 stack_being_copied(struct cpu_state *cpu, __u64 copying, const struct task_entry *t)
+{
+	if (copying >> 32 == t->serial)
+		return (__u32)copying;
+	count_loss(cpu, USC_LOSS_SCRATCH_BUSY, t->process);
+	return 0;
+}
+
 /* A walk that would interrupt another one on this processor: of what that one writes nothing is touched, and the collector
  * walks from a copy. */
 static __noinline __u32 leave_to_collector(struct pt_regs *regs, struct task_entry *t, struct scratch *s,
 					   struct cpu_state *cpu)
 {
-	if (!s || !cpu)
+	__u64 copying;
+
+	if (!s || !cpu || !t)
 		return 0;
+	copying = *(volatile __u64 *)&cpu->copying;
+	if (copying)
+		return stack_being_copied(cpu, copying, t);
 	s->defer = USC_DEFER_INTERRUPTED;
 	cpu->stats.deferred[USC_DEFER_INTERRUPTED]++;
 	return send_sample(regs, t, s, 0, 0);
