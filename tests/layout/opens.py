@@ -38,7 +38,6 @@ ALLOWED = {
     "tracer/process/thread_ids.cpp": PROC,
     "tracer/process/thread_state.cpp": PROC,
     "tracer/process/time_offset.cpp": PROC,
-    "tracer/scouts/errand.cpp": PROC,
     "tracer/scouts/process_looks.cpp": HELD + " but by open_if_regular()",
     "tracer/scouts/scouts.cpp": PROC,
     "tracer/targets/kernel_functions.cpp": SYS,

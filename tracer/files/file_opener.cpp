@@ -202,7 +202,7 @@ bool FileOpener::is_any_running() const {
 
 std::vector<FoundFile> FileOpener::take() {
   if (!is_busy()) return {};
-  if (last_wait_ && last_wait_->is_over(monotonic_ns(), is_any_running())) return give_up();
+  if (last_wait_ && last_wait_->is_over(monotonic_ns(), {.scout_runs = is_any_running()})) return give_up();
   std::vector<FoundFile> found;
   for (auto at = running_.begin(); at != running_.end();) {
     const auto opening = at++;

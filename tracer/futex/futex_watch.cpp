@@ -338,14 +338,15 @@ Result<void> FutexWatch::work() {
       continue;
     }
     if (came == Errand::Came::kDone) return write(std::exchange(look_->seen, {}));
+    const std::uint32_t place = look_->errand->at();
+    look_->errand->blame(place < look_->questions.size()
+                             ? look_->questions[place].pid
+                             : place - std::min(place, static_cast<std::uint32_t>(kPlaceOfProcess)));
     if (came == Errand::Came::kNothing && !look_->errand->hangs()) return {};
     break;
   }
   const std::uint32_t place = look_->errand->at();
   const std::uint64_t waited_ns = monotonic_ns() - look_->errand->began_ns();
-  look_->errand->blame(place < look_->questions.size()
-                           ? look_->questions[place].pid
-                           : place - std::min(place, static_cast<std::uint32_t>(kPlaceOfProcess)));
   look_->errand.reset();
   if (place >= kPlaceOfProcess && place - kPlaceOfProcess != 0)
     scouts_->add_unresponsive(place - kPlaceOfProcess, waited_ns);

@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/process/thread_state.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <charconv>
 #include <csignal>
+#include <cstddef>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <system_error>
+
+#include "support/unique_fd.h"
 
 namespace uscope::tracer {
 namespace {
@@ -24,7 +34,45 @@ bool sleeps_in_futex(std::uint32_t tid) {
   return function.empty() || function == "0" || names("futex") || names("rt_mutex");
 }
 
+// The beginning of a file of /proc.
+std::string beginning_of(const std::string& path) {
+  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<char, 256> text{};
+  const ssize_t count = file ? read(file.get(), text.data(), text.size()) : -1;
+  return {text.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))};
+}
+
+bool is_running(const std::string& folder) {
+  const std::string stat = beginning_of(folder + "/stat");
+  const std::size_t at = stat.rfind(')');
+  return at != std::string::npos && at + 2 < stat.size() && stat[at + 2] == 'R';
+}
+
 }  // namespace
+
+bool is_running(std::uint32_t tid) {
+  return is_running(fmt::format("/proc/{}", tid));
+}
+
+bool any_thread_runs(std::uint32_t pid) {
+  constexpr int kMostThreads = 64;
+  if (is_running(pid)) return true;
+  int seen = 0;
+  std::error_code error;
+  std::filesystem::directory_iterator threads(fmt::format("/proc/{}/task", pid), error);
+  for (const auto end = std::filesystem::end(threads); !error && threads != end && seen < kMostThreads; seen++) {
+    if (is_running(threads->path().string())) return true;
+    threads.increment(error);
+  }
+  return false;
+}
+
+std::optional<std::uint64_t> processor_time_ns(std::uint32_t tid) {
+  const std::string times = beginning_of(fmt::format("/proc/{}/schedstat", tid));
+  std::uint64_t ran_ns = 0;
+  const auto [end, error] = std::from_chars(times.data(), times.data() + times.size(), ran_ns);
+  return error == std::errc() ? std::optional(ran_ns) : std::nullopt;
+}
 
 bool handles_signals(std::uint32_t tid) {
   constexpr int kFirstOfLibc = 32;

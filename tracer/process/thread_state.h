@@ -20,6 +20,15 @@ struct ThreadState {
 // Returns nullopt if the thread has ended.
 [[nodiscard]] std::optional<ThreadState> thread_state_of(std::uint32_t tid);
 
+// Whether a thread runs, or waits for a CPU. Reading this waits for no lock.
+[[nodiscard]] bool is_running(std::uint32_t tid);
+
+// The same of any thread of a process; of a process with many threads, the first 64 are looked at.
+[[nodiscard]] bool any_thread_runs(std::uint32_t pid);
+
+// For how long a thread has had a CPU; nullopt if it has ended, or the kernel does not count that.
+[[nodiscard]] std::optional<std::uint64_t> processor_time_ns(std::uint32_t tid);
+
 // Whether it was asleep in a futex at both times, and did not run between them.
 [[nodiscard]] inline bool slept_through(const std::optional<ThreadState>& first,
                                         const std::optional<ThreadState>& second) {

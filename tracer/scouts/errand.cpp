@@ -1,37 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/scouts/errand.h"
 
-#include <fcntl.h>
-#include <fmt/core.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstddef>
-#include <string_view>
 #include <utility>
 
 #include "support/clock.h"
+#include "tracer/process/thread_state.h"
 #include "tracer/scouts/scout_packets.h"
 #include "tracer/scouts/scouts.h"
 
 namespace uscope::tracer {
-namespace {
-
-// Runs, or is about to: then only load on the CPUs delays it.
-bool is_running(pid_t pid) {
-  const UniqueFd stat(open(fmt::format("/proc/{}/stat", pid).c_str(), O_RDONLY | O_CLOEXEC));
-  std::array<char, 256> text{};
-  const ssize_t count = stat ? read(stat.get(), text.data(), text.size() - 1) : -1;
-  const std::string_view line(text.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-  const std::size_t at = line.rfind(')');
-  return at != std::string_view::npos && at + 2 < line.size() && line[at + 2] == 'R';
-}
-
-}  // namespace
-
 Errand::Errand(Scouts& scouts, Scout scout, int patience_ms)
     : scouts_(&scouts),
       scout_(std::move(scout)),
@@ -67,12 +47,22 @@ bool Errand::wait(int milliseconds) const {
   return is_readable(scout_.socket.get(), milliseconds);
 }
 
+Activity Errand::activity() const {
+  const auto scout = static_cast<std::uint32_t>(scout_.pid);
+  Activity now;
+  now.scout_runs = tracer::is_running(scout);
+  now.other_runs = !now.scout_runs && blamed_ != 0 && any_thread_runs(blamed_);
+  now.scout_ran_ns = processor_time_ns(scout);
+  return now;
+}
+
 bool Errand::is_running() const {
-  return tracer::is_running(scout_.pid);
+  const Activity now = activity();
+  return now.scout_runs || now.other_runs;
 }
 
 bool Errand::hangs() {
-  return !done_ && patience_.is_over(monotonic_ns(), is_running()) && !is_readable(scout_.socket.get(), 0);
+  return !done_ && patience_.is_over(monotonic_ns(), activity()) && !is_readable(scout_.socket.get(), 0);
 }
 
 }  // namespace uscope::tracer

@@ -27,7 +27,8 @@ class Errand {
   Came next(ScoutMessage& answer);
   // Waits until something arrives, or this time is over: then it returns false.
   bool wait(int milliseconds) const;
-  // Whether the scout runs or waits for a CPU: then only load on the CPUs delays it.
+  // Whether the scout, or the process that it is about, runs or waits for a CPU: then only load on the CPUs delays it.
+  [[nodiscard]] Activity activity() const;
   [[nodiscard]] bool is_running() const;
   // Whether nothing has arrived for longer than the request can take; kLost counts as that, too. Ask again and again:
   // of the time between two calls, little counts (see Patience).
@@ -35,7 +36,8 @@ class Errand {
   // The last number passed to goes_to().
   [[nodiscard]] std::uint32_t at() const { return at_; }
   [[nodiscard]] std::uint64_t began_ns() const { return began_ns_; }
-  // Charges the scout, should it be given up, to the user of this process, which holds it up.
+  // Says which process it is about now: the one that may hold it up, to whose user the scout is charged, should it be
+  // given up. 0: none.
   void blame(std::uint32_t pid) { blamed_ = pid; }
 
  private:

@@ -42,23 +42,27 @@ std::optional<std::uint32_t> user_of(std::uint32_t pid) {
 struct Awaited {
   std::optional<ScoutMessage> answer;
   bool in_vain = false;
-  std::uint64_t blocked_ns = 0;  // without the time in which the scout, or the caller, only waited for a processor
+  std::uint64_t blocked_ns = 0;  // as Patience counts
+  std::uint64_t waited_ns = 0;   // all, as CountedTime counts
 };
 
 Awaited await(Errand& errand) {
   constexpr int kWaitMs = 10;
   Awaited awaited;
+  CountedTime time(errand.began_ns());
   while (true) {
     ScoutMessage message;
     const Errand::Came came = errand.next(message);
     const std::uint64_t now = monotonic_ns();
+    awaited.waited_ns = time.look(now);
     if (came == Errand::Came::kAnswer) awaited.answer = std::move(message);
     if (came == Errand::Came::kDone) return awaited;
     const bool too_long = awaited.blocked_ns > kLongestAskNs;
     if (came == Errand::Came::kLost || (came == Errand::Came::kNothing && (too_long || errand.hangs()))) break;
     if (came != Errand::Came::kNothing) continue;
-    if (errand.wait(kWaitMs) || !errand.is_running())
-      awaited.blocked_ns += std::min(monotonic_ns() - now, kWaitMs * kMillisecondNs);
+    const bool came_in_time = errand.wait(kWaitMs);
+    const std::uint64_t passed = std::min(monotonic_ns() - now, kWaitMs * kMillisecondNs);
+    awaited.blocked_ns += came_in_time ? passed : counted_of(passed, errand.activity());
   }
   awaited.in_vain = !awaited.answer;
   return awaited;
@@ -164,9 +168,8 @@ std::optional<ScoutMessage> Scouts::ask(std::uint32_t pid, ScoutWork work, std::
   }
   Awaited awaited = await(*errand);
   if (awaited.in_vain) {
-    const std::uint64_t waited = monotonic_ns() - errand->began_ns();
-    unresponsive_.owe(pid, waited);
-    add_unresponsive(pid, waited);
+    unresponsive_.owe(pid, awaited.waited_ns);
+    add_unresponsive(pid, awaited.waited_ns);
   } else if (awaited.blocked_ns > kFreeNs) {
     unresponsive_.owe(pid, awaited.blocked_ns);
   }

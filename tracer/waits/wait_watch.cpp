@@ -64,15 +64,13 @@ Result<void> WaitWatch::work() {
       errand_.reset();
       return write(std::exchange(seen_, {}));
     }
+    const std::uint32_t pid = errand_->at();
+    errand_->blame(pid == kWholeMachine ? 0 : pid);
     if (came == Errand::Came::kNothing && (!errand_->hangs() || waits_for_machine())) return {};
     // The look begins again without the process, or the list, that did not come.
-    const std::uint32_t pid = errand_->at();
     silent_.push_back(pid);
-    if (pid == kWholeMachine) {
-      errand_.reset();
-    } else {
-      errand_->blame(pid);
-      errand_.reset();
+    errand_.reset();
+    if (pid != kWholeMachine) {
       scouts_->note_unresponsive(pid);
       if (++hung_ > kMostHangs) return {};
     }

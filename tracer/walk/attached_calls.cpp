@@ -71,7 +71,7 @@ class StackCopies {
  public:
   StackCopies(Scouts* scouts, std::size_t threads) : scouts_(scouts), stacks_(threads) {}
 
-  Result<void> copy(std::vector<StackRequest> requests, const std::function<Result<void>()>& meanwhile);
+  Result<void> copy(std::vector<StackRequest> left, const std::function<Result<void>()>& meanwhile);
   std::vector<std::vector<char>> take() { return std::move(stacks_); }
 
  private:
@@ -91,6 +91,12 @@ void StackCopies::add(const ScoutMessage& message) {
   if (number >= stacks_.size()) return;
   const auto* from = reinterpret_cast<const char*>(bytes.data());
   stacks_[number].insert(stacks_[number].end(), from, from + bytes.size());
+}
+
+std::uint32_t process_of(const std::vector<StackRequest>& requests, std::uint32_t number) {
+  const auto at =
+      std::find_if(requests.begin(), requests.end(), [&](const auto& request) { return request.number == number; });
+  return at == requests.end() ? 0 : at->pid;
 }
 
 // What came of a stack until the first of its pages that did not answer is what is had of it; of a process with several
@@ -130,14 +136,13 @@ Result<void> StackCopies::copy(std::vector<StackRequest> left, const std::functi
         add(message);
         continue;
       }
+      errand->blame(process_of(left, errand->at()));
       if (came == Errand::Came::kLost || errand->hangs()) break;
       if (auto done = meanwhile(); !done) return done;
       constexpr int kWaitMs = 5;
       errand->wait(kWaitMs);
     }
     if (end_is_asked_for()) return {};
-    for (const StackRequest& request : left)
-      if (request.number == errand->at()) errand->blame(request.pid);
     avoid(left, errand->at());
   }
   return {};

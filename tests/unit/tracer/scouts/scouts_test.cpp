@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -42,6 +44,11 @@ void never_comes_back(ScoutDesk& desk) {
 
 void runs_for_ever(ScoutDesk&) {
   while (getppid() != 0) {
+  }
+}
+
+void runs_until_it_is_killed() {
+  for (volatile bool runs = true; runs;) {
   }
 }
 
@@ -215,6 +222,23 @@ TEST_F(ScoutsTest, AnErrandMayHaveMorePatience) {
   const std::uint64_t before = monotonic_ns();
   while (!errand->hangs()) usleep(10'000);
   EXPECT_GE(monotonic_ns() - before, 550'000'000U);
+}
+
+// It may hold the lock that the scout waits for, and wait for a CPU itself.
+TEST_F(ScoutsTest, AScoutWhoseProcessRunsHasTwiceAsLong) {
+  const pid_t runs = fork();
+  ASSERT_GE(runs, 0);
+  if (runs == 0) {
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    runs_until_it_is_killed();
+  }
+  auto errand = scouts_->send(static_cast<std::uint32_t>(runs), [](ScoutDesk&) { pause(); }, {});
+  ASSERT_TRUE(errand);
+  const std::uint64_t before = monotonic_ns();
+  while (!errand->hangs()) usleep(10'000);
+  EXPECT_GE(monotonic_ns() - before, 450'000'000U);
+  kill(runs, SIGKILL);
+  waitpid(runs, nullptr, 0);
 }
 
 TEST_F(ScoutsTest, AProcessIsLookedAtAsWithoutScouts) {
