@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Runs the tests of a build folder with ctest: run-tests.py BUILD [--label LABEL] [--without LABEL] [--beside COMMAND]
 
+Limits of time are there against tests that hang, and are those of a quiet machine. How slow this one is, is measured first, and told: all
+limits are multiplied by that, those of ctest and those in the tests themselves (USCOPE_TEST_PATIENCE, tests/support/py/backend.py).
+
 COMMAND, a shell's, runs meanwhile with what the tests leave of the CPUs: many of them wait. What it prints comes after theirs.
 
 Afterwards it repeats what failed tests said of their failure, and lists the cases that were skipped, the second tries of those tests that
@@ -11,6 +14,7 @@ have one (tests/support/twice.py), and the twenty tests that took longest. The l
 import argparse
 import contextlib
 import errno
+import json
 import os
 import pathlib
 import re
@@ -25,18 +29,54 @@ SLOWEST = 20
 REPEATED = 40  # lines of each test that failed, at most
 MOST_OUTPUT = 1 << 20  # bytes of a test, as far as they are kept
 AT_ONCE = 2 * (os.cpu_count() or 1)  # of tests that wait half of their time; others count twice (PROCESSORS in tests/vm and tests/system)
+USUAL_START = 0.001  # seconds that a quiet machine takes to start a program, and to see it end
+LEAST_PATIENCE, MOST_PATIENCE = 2, 20  # others may come to use the machine later
 SKIPPED = re.compile(r"^\[  SKIPPED \] (\w+\.\S+) \(\d", re.MULTILINE)
 FAILURE = re.compile(r"Failure$|\bFAILED\b|\bFAIL\b|\bERROR:|^\w*(Error|Wrong)\b")
 BEHIND = 7  # lines behind such a line that belong to it
 RESULT = re.compile(r"^\s*\d+/\d+ Test\s+#\d+: (\S+) .*?([0-9.]+) sec")
 
 
-def run(build, retries, results, *options):
+def measure_start(seconds=2):
+    """How long the start of a program takes now, in seconds."""
+    began, starts = time.monotonic(), 0
+    while time.monotonic() - began < seconds:
+        subprocess.run(["/bin/true"], check=True)
+        starts += 1
+    return (time.monotonic() - began) / starts
+
+
+def choose_patience():
+    start = measure_start()
+    patience = min(max(start / USUAL_START, LEAST_PATIENCE), MOST_PATIENCE)
+    print(f"A program starts in {start * 1000:.1f} ms here, where {USUAL_START * 1000:.0f} ms are usual: limits of tests are multiplied by {patience:.1f}", flush=True)
+    return patience
+
+
+@contextlib.contextmanager
+def longer_limits(build, patience):
+    """While this lasts, ctest reads tests' limits from a file of its own (tests/limits)."""
+    file = build.resolve() / "limits.cmake"
+    file.unlink(missing_ok=True)
+    listed = subprocess.run(["ctest", "--test-dir", str(build), "--show-only=json-v1"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    lines = []
+    for test in json.loads(listed)["tests"]:
+        limit = {each["name"]: each["value"] for each in test.get("properties", [])}.get("TIMEOUT")
+        if limit:
+            lines.append(f'set_tests_properties([=[{test["name"]}]=] PROPERTIES TIMEOUT {limit * patience:.0f})\n')
+    file.write_text("".join(lines), encoding="utf-8")
+    try:
+        yield
+    finally:
+        file.unlink(missing_ok=True)
+
+
+def run(build, retries, results, patience, *options):
     """ctest's exit status, the seconds that each test took, ctest's summary line."""
     seconds, summary = {}, ""
     command = ["ctest", "--test-dir", str(build), "--output-on-failure", "--no-tests=error", f"-j{AT_ONCE}",
                "--output-junit", str(results), "--test-output-size-passed", str(MOST_OUTPUT), *options]
-    environment = {**os.environ, "USCOPE_TEST_RETRIES": str(retries)}
+    environment = {**os.environ, "USCOPE_TEST_RETRIES": str(retries), "USCOPE_TEST_PATIENCE": f"{patience:.1f}"}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace", env=environment) as ctest:
         for line in ctest.stdout:
             sys.stdout.write(line)
@@ -142,7 +182,9 @@ def main():
     retries.write_text("", encoding="utf-8")
     results = arguments.build.resolve() / "results.xml"
     results.unlink(missing_ok=True)
+    patience = choose_patience()
     with contextlib.ExitStack() as stack:
+        stack.enter_context(longer_limits(arguments.build, patience))
         if arguments.beside:
             output = stack.enter_context(tempfile.TemporaryFile())
             group = make_idle_group()
@@ -150,7 +192,7 @@ def main():
                 stack.callback(remove_group, group)
             beside = start_beside(arguments.beside, output, group)
             stack.callback(kill_group, beside)
-        status, seconds, summary = run(arguments.build, retries, results, *chosen)
+        status, seconds, summary = run(arguments.build, retries, results, patience, *chosen)
         beside_failed = bool(arguments.beside) and end_beside(beside, output, arguments.beside) != 0
 
     print()

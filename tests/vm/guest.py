@@ -12,6 +12,8 @@ from pathlib import Path
 
 from kernels import VmError
 
+PATIENCE = float(os.environ.get("USCOPE_TEST_PATIENCE", "1"))  # how much longer limits of time are: tests/support/py/backend.py
+
 EXIT_KERNEL = 250  # the guest's kernel panicked, oopsed or warned
 EXIT_TIME = 251  # the time limit passed
 EXIT_HARNESS = 252  # the guest could not be made, or ended without a status

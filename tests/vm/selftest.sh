@@ -45,6 +45,6 @@ expect "what was written before it" "$(wc -l <"$work/out")" 1
 vm --append oops=continue -- sh -c 'echo "<1>BUG: not really" >/dev/kmsg; exit 0'
 expect "a kernel that complains and goes on" "$status" 250
 
-vm --time 15 -- sleep 1000
+USCOPE_TEST_PATIENCE=1 vm --time 15 -- sleep 1000
 expect "a guest that does not end" "$status" 251
 exit "$failed"

@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from guest import EXIT_HARNESS, EXIT_KERNEL, EXIT_TIME, judge, qemu_command, run_guest
+from guest import EXIT_HARNESS, EXIT_KERNEL, EXIT_TIME, PATIENCE, judge, qemu_command, run_guest
 from guest_tree import HERE, make_initramfs
 from kernels import VmError, kernel_image
 
@@ -65,7 +65,7 @@ def tests_of(options) -> list:
         if os.path.basename(command[0]).startswith("python3"):
             command = [PYTHON, *command[1:]]
         tests.append({"name": entry["name"], "command": command, "cwd": properties.get("WORKING_DIRECTORY", "/"),
-                      "limit": min(properties.get("TIMEOUT", 300), 600), "backends": backends_of(entry["name"], options)})
+                      "limit": min(properties.get("TIMEOUT", 300), 600 * PATIENCE), "backends": backends_of(entry["name"], options)})
     if options.stress > 0:
         tests.append({"name": "stress", "command": [PYTHON, str(HERE / "stress.py"), str(build / "uscope"), str(build / "tests" / "vm"),
                                                     str(options.stress)], "cwd": "/tmp", "limit": 2400, "show": True,
@@ -170,7 +170,7 @@ def parse(arguments: list):
     parser.add_argument("--stress", type=float, nargs="?", const=1, default=0, metavar="SCALE",
                         help="stress.py too: storms, killed tracers, the module reloaded, random ioctls; less of them below 1")
     parser.add_argument("--slowness", type=float, default=1, help="the tests' own limits, times this [1]")
-    parser.add_argument("--time", type=int, default=900, help="limit for all, in seconds [900]")
+    parser.add_argument("--time", type=int, default=900, help="limit for all, in seconds, times USCOPE_TEST_PATIENCE [900]")
     parser.add_argument("--list", action="store_true", help="print the chosen tests and the excluded ones with the reason")
     parser.add_argument("--json", metavar="FILE", help="the results, also there")
     parser.add_argument("--console-log", metavar="FILE", help="keep the kernel's log")
@@ -182,6 +182,7 @@ def parse(arguments: list):
     if options.backend != "bpf" and not options.module:
         parser.error(f"--backend {options.backend} needs --module")
     options.build = options.build.resolve()
+    options.time *= PATIENCE
     return options
 
 
@@ -199,7 +200,7 @@ def prepare(options, tests: list, work: Path) -> int:
     options.leave_out = FOLDERS_LEFT_OUT
     options.command, options.cwd, options.console = ["/suite/suite-guest"], "/root", False
     questions = os.environ.get("USCOPE_QUERY_QUESTIONS", "5")
-    options.env = [f"USCOPE_TEST_SLOWNESS={options.slowness}", f"USCOPE_TEST_KERNEL_ONLY={int(options.quick)}",
+    options.env = [f"USCOPE_TEST_SLOWNESS={options.slowness}", f"USCOPE_TEST_PATIENCE={PATIENCE}", f"USCOPE_TEST_KERNEL_ONLY={int(options.quick)}",
                    f"USCOPE_QUERY_QUESTIONS={questions}"]
     return sum(len(test["backends"]) for test in tests) + (2 if options.module else 0)
 

@@ -17,7 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from guest import EXIT_HARNESS, EXIT_KERNEL, EXIT_TIME, judge, qemu_command, run_guest, take_results
+from guest import EXIT_HARNESS, EXIT_KERNEL, EXIT_TIME, PATIENCE, judge, qemu_command, run_guest, take_results
 from guest_tree import make_initramfs
 from kernels import MODULES, SUITES, VmError, kernel_image, kernel_module
 
@@ -37,7 +37,7 @@ def parse(arguments: list):
     parser.add_argument("--env", metavar="NAME=VALUE", action="append", default=[], help="for the command; repeatable")
     parser.add_argument("--cwd", default="/root", help="the command's working folder in the guest [/root]")
     parser.add_argument("--results", metavar="FOLDER", help=f"where the files of the guest's {RESULTS} go")
-    parser.add_argument("--time", type=int, default=180, help="limit in seconds [180]")
+    parser.add_argument("--time", type=int, default=180, help="limit in seconds, times USCOPE_TEST_PATIENCE [180]")
     parser.add_argument("--cpus", type=int, default=2)
     parser.add_argument("--memory", default="2G", help="the guest's memory [2G]")
     parser.add_argument("--icount", action="store_true", help="count instructions: one processor, time by instructions")
@@ -51,6 +51,7 @@ def parse(arguments: list):
     options.command += arguments[split + 1:]
     if not options.command:
         parser.error("no command")
+    options.time *= PATIENCE
     return options
 
 

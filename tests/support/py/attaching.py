@@ -9,8 +9,9 @@ import sys
 import tempfile
 import time
 
-from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS
+from backend import OPTIONS as BACKEND_OPTIONS, PATIENCE
 from process_tree import children_of
+from standstill import Standstill
 from trace_case import TraceCase
 
 FIXTURES = os.path.abspath(sys.argv.pop(2)) if len(sys.argv) > 2 else "."
@@ -26,7 +27,7 @@ def own_copy(fixture):
 
 WAITERS = own_copy("waiters")
 LINEAGE = own_copy("lineage")
-WAIT = 120 * SLOWNESS  # against a hang: an emulated machine of a busy host takes a minute to attach to a storm of forks
+WAIT = 120 * PATIENCE  # against a hang: an emulated machine of a busy host takes a minute to attach to a storm of forks
 
 
 def cgroup_root():
@@ -64,9 +65,15 @@ def sleeping(pid):
 
 
 class AttachCase(TraceCase):
+    # Where the machine stood still for so long, uscope may have given up a look that nobody could answer, and told that. What does not
+    # answer is given up after a quarter of a second.
+    STOOD_STILL = 0.25
+
     def setUp(self):
         super().setUp()
         self.said = self.path("said")
+        self.standstill = Standstill()
+        self.addCleanup(self.standstill.end)
 
     def start(self, *command, **kwargs):
         kwargs.setdefault("stdout", subprocess.DEVNULL)
@@ -112,8 +119,12 @@ class AttachCase(TraceCase):
     def ends(self, tracer):
         """By itself."""
         self.assertEqual(tracer.wait(WAIT), 0, self.text())
-        lost = self.rows("SELECT cause, count FROM loss")
-        self.assertEqual(lost, [], self.text() + self.what_is_missing() if lost else "")
+        lost = self.rows("SELECT cause, sum(count) FROM loss GROUP BY cause")
+        stood_still = f"The machine stood still for {self.standstill.longest:.3f} s at most.\n"
+        if self.standstill.longest > self.STOOD_STILL and [cause for cause, _ in lost] == ["no_answer"]:
+            print(f"accepted: {lost}. {stood_still}", file=sys.stderr)
+            return
+        self.assertEqual(lost, [], stood_still + self.text() + self.what_is_missing() if lost else "")
 
     def what_is_missing(self):
         files = self.rows("SELECT path, trouble FROM unwind_table WHERE trouble IS NOT NULL")

@@ -4,9 +4,9 @@ import os
 import subprocess
 import time
 
-from backend import SLOWNESS
+from backend import PATIENCE
 
-LIMIT = 30 * SLOWNESS
+LIMIT = 30 * PATIENCE
 
 
 class Terminal:

@@ -4,7 +4,7 @@ import ctypes
 import os
 import subprocess
 
-from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS
+from backend import OPTIONS as BACKEND_OPTIONS, PATIENCE
 
 
 def without_randomness():
@@ -24,7 +24,7 @@ def record(uscope, options, command, output, stdout=subprocess.PIPE, timeout=120
         stdin=subprocess.DEVNULL,
         stdout=stdout,
         stderr=subprocess.PIPE,
-        timeout=timeout * SLOWNESS,
+        timeout=timeout * PATIENCE,
         check=False,
         text=True,
         errors="replace",
