@@ -22,6 +22,7 @@ struct RecordVerbOptions {
   std::optional<std::string> keep_raw;  // nullopt: the raw trace is removed once it is loaded
   bool force = false;                   // outputs may replace files that are not traces
   bool all_matches = false;             // of `targets`, however many probes these are
+  bool keep_environment = false;
   int mode = 4;
   unsigned budget = 64;
   std::string calls = "all";

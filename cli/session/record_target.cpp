@@ -87,12 +87,15 @@ Result<void> set_target(const RecordVerbOptions& options, tracer::RecordOptions&
                              options.takes_command ? "-- COMMAND, " : "")};
   if (!options.user.empty() && options.command.empty())
     return Error{"--user is for a command that uscope starts", "leave it out"};
+  if (options.keep_environment && options.user.empty())
+    return Error{"--preserve-env is for the command of another user", "give --user, or leave it out"};
   usc_target& target = out.config.target;
   target.follow = options.follow == "image" ? USC_FOLLOW_IMAGE : USC_FOLLOW_TREE;
   if (!options.command.empty()) {
     target.kinds = USC_TARGET_LAUNCH;
     out.launch.command = options.command;
     out.launch.user = options.user;
+    out.launch.keep_environment = options.keep_environment;
     out.target.apps = {std::string(base_name(options.command.front()))};
   } else if (!options.apps.empty()) {
     target.kinds = USC_TARGET_APP;

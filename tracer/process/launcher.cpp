@@ -2,9 +2,7 @@
 #include "tracer/process/launcher.h"
 
 #include <fcntl.h>
-#include <grp.h>
 #include <poll.h>
-#include <pwd.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -17,38 +15,13 @@
 #include <utility>
 
 #include "support/end_signals.h"
+#include "tracer/process/user_switch.h"
 
 namespace uscope::tracer {
 namespace {
 
-struct UserIds {
-  uid_t uid = 0;
-  gid_t gid = 0;
-  std::string name;
-  std::string home;
-  std::string shell;
-};
-
-Result<UserIds> look_up_user(const std::string& user) {
-  const passwd* entry = getpwnam(user.c_str());
-  if (entry == nullptr && !user.empty() && user.find_first_not_of("0123456789") == std::string::npos)
-    entry = getpwuid(static_cast<uid_t>(std::strtoul(user.c_str(), nullptr, 10)));
-  if (entry == nullptr) return Error{"no such user: " + user, "-u takes a name or a number of the user database"};
-  return UserIds{entry->pw_uid, entry->pw_gid, entry->pw_name, entry->pw_dir, entry->pw_shell};
-}
-
-// Becomes the user for good. Runs in the child: no allocation is needed after this, and nothing is caught.
-bool become(const UserIds& user) {
-  if (initgroups(user.name.c_str(), user.gid) != 0 || setgid(user.gid) != 0 || setuid(user.uid) != 0) return false;
-  setenv("USER", user.name.c_str(), 1);
-  setenv("LOGNAME", user.name.c_str(), 1);
-  setenv("HOME", user.home.c_str(), 1);
-  setenv("SHELL", user.shell.c_str(), 1);
-  return true;
-}
-
 [[noreturn]] void run_child(int gate, int failure, const std::string& path, const std::vector<std::string>& command,
-                            const UserIds* user, const struct sigaction& child_action) {
+                            const UserIds* user, char* const* environment, const struct sigaction& child_action) {
   give_signals_back();
   // If the tracer dies before go(), the gate closes and the child ends.
   char go = 0;
@@ -61,7 +34,7 @@ bool become(const UserIds& user) {
     argv.reserve(command.size() + 1);
     for (const std::string& argument : command) argv.push_back(const_cast<char*>(argument.c_str()));
     argv.push_back(nullptr);
-    execve(path.c_str(), argv.data(), environ);
+    execve(path.c_str(), argv.data(), environment);
     error = errno;
   }
   (void)!write(failure, &error, sizeof(error));
@@ -115,14 +88,29 @@ Result<LaunchedCommand> LaunchedCommand::prepare(const LaunchOptions& options) {
   struct sigaction by_default {};
   by_default.sa_handler = SIG_DFL;
   sigaction(SIGCHLD, &by_default, &child_action);
-  const pid_t pid = fork();
-  if (pid < 0) return errno_error("cannot fork", errno);
-  if (pid == 0) {
+  std::unique_ptr<CommandSession> session;
+  std::vector<std::string> entries;
+  std::vector<char*> environment;
+  if (user) {
+    auto opened = CommandSession::open(user->uid);
+    if (!opened) return opened.error();
+    session = std::make_unique<CommandSession>(std::move(*opened));
+    entries = environment_of(*user, environ, options.keep_environment);
+    for (std::string& entry : entries) environment.push_back(entry.data());
+    environment.push_back(nullptr);
+  }
+  Result<pid_t> pid = session ? session->fork_command() : Result<pid_t>(fork());
+  if (!pid) return pid.error();
+  if (*pid < 0) return errno_error("cannot fork", errno);
+  if (*pid == 0) {
     gate_write.reset();
     failure_read.reset();
-    run_child(gate_read.get(), failure_write.get(), *path, options.command, user ? &*user : nullptr, child_action);
+    run_child(gate_read.get(), failure_write.get(), *path, options.command, user ? &*user : nullptr,
+              user ? environment.data() : environ, child_action);
   }
-  return LaunchedCommand(pid, std::move(gate_write), std::move(failure_read), *path);
+  LaunchedCommand command(*pid, std::move(gate_write), std::move(failure_read), *path);
+  command.session_ = std::move(session);
+  return command;
 }
 
 LaunchedCommand::~LaunchedCommand() {
@@ -134,6 +122,7 @@ LaunchedCommand::~LaunchedCommand() {
 
 Result<void> LaunchedCommand::go() {
   const char byte = 1;
+  if (session_) session_->begin();
   if (write(gate_.get(), &byte, 1) != 1) return errno_error("cannot start the command", errno);
   gate_.reset();
   return {};
@@ -156,6 +145,7 @@ std::optional<CommandExit> LaunchedCommand::poll_exit() {
   if (exit_) return exit_;
   int status = 0;
   if (waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
+  if (session_) session_->end();
   exit_ = CommandExit{WIFEXITED(status) ? WEXITSTATUS(status) : 0, WIFSIGNALED(status) ? WTERMSIG(status) : 0};
   return exit_;
 }

@@ -4,18 +4,21 @@
 
 #include <sys/types.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "support/result.h"
 #include "support/unique_fd.h"
+#include "tracer/process/command_session.h"
 
 namespace uscope::tracer {
 
 struct LaunchOptions {
   std::vector<std::string> command;  // at least the program
   std::string user;                  // run as this user (name or number); "" = the current one
+  bool keep_environment = false;     // of another user's command: that of this process (user_switch.h)
 };
 
 // The meaning of a wait(2) status.
@@ -31,7 +34,7 @@ struct CommandExit {
 class LaunchedCommand {
  public:
   // Forks; the child waits for go(). The program is searched in PATH here, so that the child's first execve is the
-  // right one.
+  // right one. Another user's command gets a session and a terminal of its own (command_session.h).
   static Result<LaunchedCommand> prepare(const LaunchOptions& options);
 
   LaunchedCommand(LaunchedCommand&&) = default;
@@ -61,6 +64,7 @@ class LaunchedCommand {
   UniqueFd gate_;
   UniqueFd failure_;
   std::string path_;
+  std::unique_ptr<CommandSession> session_;  // of another user's command
   int exec_errno_ = 0;
   std::optional<CommandExit> exit_;
 };
