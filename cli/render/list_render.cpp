@@ -9,6 +9,7 @@
 #include "cli/render/json.h"
 #include "cli/render/text_table.h"
 #include "support/text.h"
+#include "tracer/targets/resolve.h"
 
 namespace uscope::cli {
 namespace {
@@ -29,6 +30,10 @@ std::string declaration(const tracer::ProbeArgument& argument) {
   type.resize(std::min(bracket, type.size()));
   const bool joins = type.ends_with('*') || type.ends_with('&');
   return type + (joins ? "" : " ") + argument.name + behind;
+}
+
+bool can_be_traced(const tracer::TargetMatch& match) {
+  return match.why_not.empty();
 }
 
 Json json_of(const tracer::TargetMatch& match) {
@@ -78,33 +83,46 @@ std::string classes_json(const std::vector<ClassLine>& lines) {
     classes.push_back(
         {{"class", form.name}, {"form", form.form}, {"text", form.text}, {"targets", targets}, {"why_not", why_not}});
   }
-  return dump({{"classes", classes}, {"targets", nullptr}}) + "\n";
+  return dump({{"classes", classes}, {"targets", nullptr}, {"refused", nullptr}}) + "\n";
 }
 
-std::string targets_text(const std::vector<tracer::TargetMatch>& matches) {
-  std::vector<std::string> reasons;
+std::string targets_text(const std::vector<tracer::TargetMatch>& matches, bool refused) {
+  const auto reasons = tracer::reasons_of(matches);
+  const bool all_refused = std::none_of(matches.begin(), matches.end(), can_be_traced);
+  const bool show_refused = refused || all_refused;
+  std::vector<std::string> notes;
   std::string text;
   for (const tracer::TargetMatch& match : matches) {
+    if (can_be_traced(match) == show_refused) continue;
     std::string line = match.target;
     for (const tracer::ProbeArgument& argument : match.probe.arguments)
-      line += (&argument == &match.probe.arguments.front() ? "  " : ", ") + declaration(argument);
-    if (!match.probe.result_type.empty()) line += "  -> " + match.probe.result_type;
-    const std::string reason = match.why_not.empty() ? match.note : "cannot be traced: " + match.why_not;
-    if (!reason.empty()) {
-      auto known = std::find(reasons.begin(), reasons.end(), reason);
-      if (known == reasons.end()) known = reasons.insert(reasons.end(), reason);
-      line += fmt::format("  [{}]", known - reasons.begin() + 1);
+      if (!show_refused) line += (&argument == &match.probe.arguments.front() ? "  " : ", ") + declaration(argument);
+    if (!show_refused && !match.probe.result_type.empty()) line += "  -> " + match.probe.result_type;
+    const std::string note = can_be_traced(match) ? match.note : "cannot be traced: " + match.why_not;
+    if (!note.empty()) {
+      auto known = std::find(notes.begin(), notes.end(), note);
+      if (known == notes.end()) known = notes.insert(notes.end(), note);
+      line += fmt::format("  [{}]", known - notes.begin() + 1);
     }
     text += safe(line) + "\n";
   }
-  for (std::size_t i = 0; i < reasons.size(); i++) text += fmt::format("[{}] {}\n", i + 1, safe(reasons[i]));
+  for (std::size_t i = 0; i < notes.size(); i++) text += fmt::format("[{}] {}\n", i + 1, safe(notes[i]));
+  if (show_refused || reasons.empty()) return text;
+  text += "cannot be traced (`uscope list --refused` names them):\n";
+  for (const auto& [reason, count] : reasons) text += fmt::format("{:>9}  {}\n", group_digits(count), safe(reason));
   return text;
 }
 
-std::string targets_json(const std::vector<tracer::TargetMatch>& matches) {
+std::string targets_json(const std::vector<tracer::TargetMatch>& matches, bool refused) {
   Json targets = Json::array();
-  for (const tracer::TargetMatch& match : matches) targets.push_back(json_of(match));
-  return dump({{"classes", nullptr}, {"targets", targets}}) + "\n";
+  Json others = Json::array();
+  for (const tracer::TargetMatch& match : matches) {
+    if (!can_be_traced(match))
+      others.push_back(json_of(match));
+    else if (!refused)
+      targets.push_back(json_of(match));
+  }
+  return dump({{"classes", nullptr}, {"targets", targets}, {"refused", others}}) + "\n";
 }
 
 }  // namespace uscope::cli

@@ -23,9 +23,10 @@ struct ClassLine {
 [[nodiscard]] std::string classes_text(const std::vector<ClassLine>& lines, TextWidth width);
 [[nodiscard]] std::string classes_json(const std::vector<ClassLine>& lines);
 
-// A line for each target, with its arguments as C declares them. Reasons why some cannot be traced are numbered, and
-// stand below.
-[[nodiscard]] std::string targets_text(const std::vector<tracer::TargetMatch>& matches);
-[[nodiscard]] std::string targets_json(const std::vector<tracer::TargetMatch>& matches);
+// A line for each target that can be traced, with its arguments as C declares them, and below how many others cannot
+// be, by reason. `refused`: a line for each of those instead; so it is if all are such. Notes are numbered, and stand
+// below.
+[[nodiscard]] std::string targets_text(const std::vector<tracer::TargetMatch>& matches, bool refused);
+[[nodiscard]] std::string targets_json(const std::vector<tracer::TargetMatch>& matches, bool refused);
 
 }  // namespace uscope::cli

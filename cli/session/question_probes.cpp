@@ -94,8 +94,9 @@ class Choice {
     search_.application = std::move(*application);
     for (const TargetClass what : classes)
       if (auto added = add(what); !added) return added.error();
-    const std::size_t all = std::numeric_limits<std::size_t>::max();
-    auto resolved = tracer::plan_of(targets_, std::move(answers_), all);
+    tracer::ResolveLimits limits;
+    limits.most = std::numeric_limits<std::size_t>::max();
+    auto resolved = tracer::plan_of(targets_, std::move(answers_), limits);
     if (!resolved) return resolved.error();
     const std::size_t probes = resolved->plan.probes.size() + attached_;
     if (probes > tracer::kMostProbes && !options_.all_matches)

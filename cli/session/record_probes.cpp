@@ -73,21 +73,30 @@ Result<tracer::Application> application_of(const RecordVerbOptions& options) {
 }
 
 Result<void> set_probes(const RecordVerbOptions& options, tracer::RecordOptions& out) {
-  if (options.targets.empty()) return {};
+  if (options.targets.empty()) {
+    if (options.force_probe)
+      return Error{"--force-probe is for targets, and none is given", "name the place: -t ufunction:BINARY:FUNCTION"};
+    return {};
+  }
   std::vector<tracer::Target> targets;
   for (const std::string& text : options.targets) {
     auto target = tracer::parse_target(text);
     if (!target) return target.error();
     targets.push_back(std::move(*target));
   }
+  if (options.force_probe && std::none_of(targets.begin(), targets.end(), tracer::names_one))
+    return Error{"--force-probe is for a target that names one place, and all that are given are patterns",
+                 "name the place: -t ufunction:BINARY:FUNCTION"};
   tracer::TargetSearch search;
   search.host = tracer::this_host();
   auto application = application_of(options);
   if (!application) return application.error();
   search.application = std::move(*application);
   search.kernel_functions = kernel_functions_by(out);
-  const std::size_t most = options.all_matches ? std::numeric_limits<std::size_t>::max() : tracer::kMostProbes;
-  auto resolved = tracer::resolve_targets(targets, search, most);
+  tracer::ResolveLimits limits;
+  if (options.all_matches) limits.most = std::numeric_limits<std::size_t>::max();
+  limits.force = options.force_probe;
+  auto resolved = tracer::resolve_targets(targets, search, limits);
   if (!resolved) return resolved.error();
   out.probes = std::move(resolved->plan);
   choose_backend(search.kernel_functions, out);

@@ -33,10 +33,9 @@ std::vector<ClassLine> class_lines(const std::vector<tracer::Target>& targets,
       line.note = "of an application: give --app NAME, --pid PID or a file";
       continue;
     }
-    line.targets = matches.size();
-    const bool any =
-        std::any_of(matches.begin(), matches.end(), [](const auto& match) { return match.why_not.empty(); });
-    if (!matches.empty() && !any && !in_binaries) line.why_not = matches.front().why_not;
+    const auto can_be = [](const tracer::TargetMatch& match) { return match.why_not.empty(); };
+    line.targets = static_cast<std::size_t>(std::count_if(matches.begin(), matches.end(), can_be));
+    if (!matches.empty() && *line.targets == 0 && !in_binaries) line.why_not = matches.front().why_not;
     if (matches.empty() && !in_binaries) line.why_not = answers[i].problem.what;
   }
   return lines;
@@ -63,6 +62,7 @@ void define_list(Verb& verb) {
       ->type_name("NAME");
   take_number(verb.add_option("-p,--pid", options->processes.pids, "look at those of this process"), 1, kMostPid)
       ->type_name("PID");
+  verb.add_flag("--refused", options->refused, "show what cannot be traced instead, each by name and with the reason");
   add_format(verb, options->format);
   add_no_pager(verb);
   verb.runs([options] { return run_list(*options); });
@@ -80,7 +80,7 @@ Result<int> run_list(const ListOptions& options) {
   tracer::TargetSearch search;
   search.host = tracer::this_host();
   search.kernel_functions = tracer::kernel_functions_here();
-  search.with_arguments = !options.pattern.empty();
+  search.with_arguments = !options.pattern.empty() && !options.refused;
   auto application = application_of(options.processes);
   if (!application) return application.error();
   search.application = std::move(*application);
@@ -101,7 +101,7 @@ Result<int> run_list(const ListOptions& options) {
     for (const tracer::TargetAnswer& answer : *answers)
       matches.insert(matches.end(), answer.matches.begin(), answer.matches.end());
     if (matches.empty()) return nothing_found(options.pattern, *answers);
-    out.write(text ? targets_text(matches) : targets_json(matches));
+    out.write(text ? targets_text(matches, options.refused) : targets_json(matches, options.refused));
   }
   if (auto done = out.finish(); !done && !out.has_no_reader()) return done.error();
   return 0;

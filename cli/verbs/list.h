@@ -14,6 +14,7 @@ namespace uscope::cli {
 struct ListOptions {
   std::string pattern;          // "" = the classes with the number of targets in each
   RecordVerbOptions processes;  // apps and pids of it: whose programs and libraries are looked at
+  bool refused = false;         // shows what cannot be traced, each by name, and nothing else
   Format format = Format::kText;
 };
 

@@ -94,6 +94,7 @@ Result<void> refuse_live_options(const QueryOptions& options, const std::string&
                                                 {"-e", record.calls != plain.record.calls},
                                                 {"-t", !record.targets.empty()},
                                                 {"--all-matches", record.all_matches},
+                                                {"--force-probe", record.force_probe},
                                                 {"--backend", record.backend != plain.record.backend},
                                                 {"--app-module", !record.app_modules.empty()},
                                                 {"--follow", record.follow != plain.record.follow}};
@@ -221,6 +222,9 @@ void define_query(Verb& verb) {
       ->type_name("TARGET");
   verb.add_flag("--all-matches", options->record.all_matches,
                 "attach as many probes as -t and WHERE name, however many these are");
+  verb.add_flag(
+      "--force-probe", options->record.force_probe,
+      "probe the one place that a -t names even if it is refused, at the risk of all programs that use the file");
   verb.add_option("--backend", options->record.backend,
                   "what traces in the kernel: bpf, kmod (the module), or what works")
       ->one_of({"auto", "bpf", "kmod"})

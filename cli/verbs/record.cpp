@@ -48,6 +48,9 @@ void define_record(Verb& verb) {
           "duration and result")
       ->type_name("TARGET");
   verb.add_flag("--all-matches", options->all_matches, "attach as many probes as -t names, however many these are");
+  verb.add_flag(
+      "--force-probe", options->force_probe,
+      "probe the one place that a -t names even if it is refused, at the risk of all programs that use the file");
   verb.add_option("--backend", options->backend, "what traces in the kernel: bpf, kmod (the module), or what works")
       ->one_of({"auto", "bpf", "kmod"})
       ->capture_default_str();

@@ -137,6 +137,7 @@ std::string encode_answers(std::span<const TargetAnswer> answers) {
     for (const TargetMatch& match : answer.matches) {
       out.text(match.target);
       out.text(match.why_not);
+      out.number(match.can_be_forced);
       put(out, match.probe);
     }
   }
@@ -157,6 +158,7 @@ Result<std::vector<TargetAnswer>> decode_answers(std::string_view bytes) {
       TargetMatch& match = answer.matches.emplace_back();
       match.target = take_text(in);
       match.why_not = take_text(in);
+      match.can_be_forced = in.fixed<std::uint8_t>() != 0;
       match.probe = take_probe(in);
       match.note = match.probe.not_kept;
     }

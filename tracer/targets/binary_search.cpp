@@ -40,6 +40,7 @@ TargetMatch match_of(const Target& target, const ApplicationFile& file, const Fi
   match.target = fmt::format("{}:{}:{}{}{}", form_of(target.what).name, binary, usdt ? found.provider + ":" : "",
                              found.name, target.with_return ? kReturnSuffix : "");
   match.why_not = std::move(found.why_not);
+  match.can_be_forced = found.can_be_forced;
   match.probe.source = usdt ? USC_SOURCE_USDT : USC_SOURCE_UFUNCTION;
   match.probe.name = fmt::format("{}:{}{}", file.names.front(), usdt ? found.provider + ":" : "", found.full_name);
   match.probe.path = file.path;
@@ -57,6 +58,7 @@ TargetMatch match_of(const Target& target, const ApplicationFile& file, const Fi
   match.probe.not_kept =
       what_is_not_kept(found.too_many, found.unreadable,
                        {"uscope cannot read the place where it is", "uscope cannot read the places where they are"});
+  if (!found.left_out.empty()) match.probe.not_kept += (match.probe.not_kept.empty() ? "" : "; ") + found.left_out;
   return match;
 }
 

@@ -61,12 +61,30 @@ void drop_second_names(std::vector<Probe>& probes, std::vector<std::string>& lef
 }
 
 Error cannot_be_traced(const Target& target, const std::vector<TargetMatch>& matches) {
+  const TargetMatch& first = matches.front();
+  const bool by_force = matches.size() == 1 && first.can_be_forced && names_one(target);
   if (matches.size() == 1)
-    return {fmt::format("{} cannot be traced: {}", target.text, matches.front().why_not),
-            "leave it out; `uscope list` shows what there is beside it"};
-  return {fmt::format("{}: none of {} matches can be traced: {}", target.text, group_digits(matches.size()),
-                      matches.front().why_not),
-          fmt::format("`uscope list {}` shows why", shell_quoted(target.text))};
+    return {fmt::format("{} cannot be traced: {}", target.text, first.why_not),
+            by_force ? "leave it out; or give --force-probe, at the risk of every program that uses the file"
+                     : "leave it out; `uscope list` shows what there is beside it"};
+  return {fmt::format("{}: none of {} matches can be traced: {}{}", target.text, group_digits(matches.size()),
+                      first.why_not, first.can_be_forced ? "; --force-probe is for a target that means one place" : ""),
+          fmt::format("`uscope list --refused {}` shows why", shell_quoted(target.text))};
+}
+
+std::string sentence_of_refused(const Target& target, const std::vector<TargetMatch>& matches) {
+  constexpr std::size_t kMostReasons = 3;
+  const auto reasons = reasons_of(matches);
+  std::size_t refused = 0;
+  std::string text;
+  for (std::size_t i = 0; i < reasons.size(); i++) {
+    refused += reasons[i].second;
+    if (i < kMostReasons)
+      text += fmt::format("{}{}: {}", i == 0 ? "" : "; ", group_digits(reasons[i].second), reasons[i].first);
+  }
+  if (reasons.size() > kMostReasons) text += "; and others";
+  return fmt::format("{} of {} matches of {} cannot be traced ({}): `uscope list --refused` names them",
+                     group_digits(refused), group_digits(matches.size()), target.text, text);
 }
 
 std::string sentence_of_not_kept(const std::vector<Probe>& probes) {
@@ -81,7 +99,17 @@ std::string sentence_of_not_kept(const std::vector<Probe>& probes) {
 
 }  // namespace
 
-Result<ResolvedTargets> plan_of(std::span<const Target> targets, std::vector<TargetAnswer> answers, std::size_t most) {
+std::vector<std::pair<std::string, std::size_t>> reasons_of(std::span<const TargetMatch> matches) {
+  std::map<std::string, std::size_t> counts;
+  for (const TargetMatch& match : matches)
+    if (!match.why_not.empty()) counts[match.why_not]++;
+  std::vector<std::pair<std::string, std::size_t>> reasons(counts.begin(), counts.end());
+  std::stable_sort(reasons.begin(), reasons.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  return reasons;
+}
+
+Result<ResolvedTargets> plan_of(std::span<const Target> targets, std::vector<TargetAnswer> answers,
+                                const ResolveLimits& limits) {
   ResolvedTargets out;
   std::string together;
   for (std::size_t i = 0; i < targets.size(); i++) {
@@ -99,33 +127,34 @@ Result<ResolvedTargets> plan_of(std::span<const Target> targets, std::vector<Tar
       continue;
     }
     if (answer.matches.empty()) return answer.problem;
-    std::size_t refused = 0;
-    for (TargetMatch& match : answer.matches) {
-      if (match.why_not.empty())
-        out.plan.probes.push_back(std::move(match.probe));
-      else
-        refused++;
-    }
-    if (refused == answer.matches.size()) return cannot_be_traced(target, answer.matches);
-    if (refused != 0)
-      out.left_out.push_back(fmt::format("{} of {} matches of {} cannot be traced: `uscope list` says why",
-                                         group_digits(refused), group_digits(answer.matches.size()), target.text));
+    const bool all_refused = std::none_of(answer.matches.begin(), answer.matches.end(),
+                                          [](const TargetMatch& match) { return match.why_not.empty(); });
+    const bool forced = limits.force && answer.matches.size() == 1 && all_refused && names_one(target) &&
+                        answer.matches.front().can_be_forced;
+    if (all_refused && !forced) return cannot_be_traced(target, answer.matches);
+    if (forced)
+      out.left_out.push_back(fmt::format("{} is probed at your risk: {}", target.text, answer.matches.front().why_not));
+    else if (!reasons_of(answer.matches).empty())
+      out.left_out.push_back(sentence_of_refused(target, answer.matches));
+    for (TargetMatch& match : answer.matches)
+      if (match.why_not.empty() || forced) out.plan.probes.push_back(std::move(match.probe));
     together += (together.empty() ? "" : ", ") + target.text;
   }
   drop_second_names(out.plan.probes, out.left_out);
   settle(out.plan.probes);
   out.not_kept = sentence_of_not_kept(out.plan.probes);
-  if (out.plan.probes.size() > most)
+  if (out.plan.probes.size() > limits.most)
     return Error{fmt::format("{}: that is {}, and without --all-matches uscope attaches at most {}", together,
-                             plural(out.plan.probes.size(), "probe"), group_digits(most)),
+                             plural(out.plan.probes.size(), "probe"), group_digits(limits.most)),
                  "name fewer (`uscope list` shows what a target means), or give --all-matches"};
   return out;
 }
 
-Result<ResolvedTargets> resolve_targets(std::span<const Target> targets, const TargetSearch& search, std::size_t most) {
+Result<ResolvedTargets> resolve_targets(std::span<const Target> targets, const TargetSearch& search,
+                                        const ResolveLimits& limits) {
   auto answers = search_targets(targets, search);
   if (!answers) return answers.error();
-  return plan_of(targets, std::move(*answers), most);
+  return plan_of(targets, std::move(*answers), limits);
 }
 
 }  // namespace uscope::tracer

@@ -194,4 +194,8 @@ bool is_pattern(std::string_view name) {
   return name.find_first_of("*?[") != std::string_view::npos;
 }
 
+bool names_one(const Target& target) {
+  return !is_pattern(target.binary) && !is_pattern(target.group) && !is_pattern(target.name);
+}
+
 }  // namespace uscope::tracer

@@ -58,4 +58,7 @@ constexpr std::string_view kReturnSuffix = "%return";
 // Whether a name holds characters that mean others.
 [[nodiscard]] bool is_pattern(std::string_view name);
 
+// Whether a target holds no pattern.
+[[nodiscard]] bool names_one(const Target& target);
+
 }  // namespace uscope::tracer

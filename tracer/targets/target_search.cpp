@@ -131,7 +131,7 @@ TargetAnswer find_tracepoints(const Target& target, const Host& host) {
     const std::string both = name.system + ":" + name.event;
     if (!glob_matches(target.group, name.system) || !glob_matches(target.name, name.event) || !is_meant(target, both))
       continue;
-    TargetMatch match{"tracepoint:" + both, {}, "", ""};
+    TargetMatch match{"tracepoint:" + both, {}, "", "", false};
     auto probe = read_tracepoint(*folder, name);
     if (probe) {
       match.probe = std::move(*probe);

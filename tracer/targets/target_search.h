@@ -23,6 +23,8 @@ struct TargetMatch {
   Probe probe;          // without kind; of `sample` and `offcpu` only the source
   std::string why_not;  // why it cannot be traced; empty: it can
   std::string note;     // what is not known of it, though it can be traced; empty: nothing
+  // The kernel would put the probe there all the same, at the risk of all programs that use the file (--force-probe).
+  bool can_be_forced = false;
 };
 
 struct TargetAnswer {

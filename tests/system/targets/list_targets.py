@@ -39,11 +39,19 @@ def run(*words):
     return subprocess.run(words, check=False, capture_output=True, text=True, timeout=120)
 
 
-def targets(*words):
+def listed(*words):
     done = run(USCOPE, "list", "--format", "json", *words)
     if done.returncode != 0:
         raise AssertionError(done.stderr)
-    return json.loads(done.stdout)["targets"]
+    return json.loads(done.stdout)
+
+
+def targets(*words):
+    return listed(*words)["targets"]
+
+
+def refused(*words):
+    return listed(*words)["refused"]
 
 
 def lines_of(*words):
@@ -85,12 +93,18 @@ class Libraries(unittest.TestCase):
     def test_a_name_that_is_chosen_at_the_start_is_refused(self):
         ifunc = [line.split()[2].split("@")[0] for line in lines_of("nm", "-D", "--defined-only", LIBC) if line.split()[1] == "i"]
         self.assertIn("strlen", ifunc)
-        (found,) = [t["why_not"] for t in targets(f"ufunction:{LIBC}:strlen")]
+        (found,) = [t["why_not"] for t in refused(f"ufunction:{LIBC}:strlen")]
         self.assertIn("IFUNC", found)
         with tempfile.TemporaryDirectory(prefix="uscope-targets-") as folder:
-            refused = run(USCOPE, "record", "-o", os.path.join(folder, "x.db"), "-t", f"ufunction:{LIBC}:strlen", "--", "true")
-        self.assertEqual(refused.returncode, 125)
-        self.assertIn("cannot be traced", refused.stderr)
+            done = run(USCOPE, "record", "-o", os.path.join(folder, "x.db"), "-t", f"ufunction:{LIBC}:strlen", "--", "true")
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("cannot be traced", done.stderr)
+        # Nobody asked for what cannot be traced: it is counted.
+        shown = run(USCOPE, "list", f"ufunction:{LIBC}:str*").stdout
+        self.assertIn(":strfry  ", shown)
+        self.assertNotIn(":strlen ", shown)
+        self.assertRegex(shown, r"names them\):\n +\d+  .*IFUNC")
+        self.assertIn(":strlen  [1]", run(USCOPE, "list", "--refused", f"ufunction:{LIBC}:str*").stdout)
 
     def test_probes_are_those_of_readelf(self):
         names = set()
@@ -105,10 +119,10 @@ class Libraries(unittest.TestCase):
         self.assertEqual(len(names), 3)
 
     def test_kernel_functions_say_why_not(self):
-        (read,) = targets("kfunction:vfs_read")
+        (read,) = targets("kfunction:vfs_read") if HAS_FPROBE else refused("kfunction:vfs_read")
         self.assertEqual([a["name"] for a in read["arguments"]], ["file", "buf", "count", "pos"])
         self.assertEqual(read["arguments"][0]["type"], "struct file *")
-        (lock,) = targets("kfunction:_raw_spin_lock")
+        (lock,) = refused("kfunction:_raw_spin_lock")
         if HAS_FPROBE:
             self.assertIsNone(read["why_not"])
             self.assertIn("the tracer's own programs take such a lock", lock["why_not"])

@@ -62,13 +62,23 @@ TEST(ListRender, ReasonsAreNumberedOnce) {
   matches[2].why_not = "it is an IFUNC";
   matches[3].target = "kfunction:f.isra.0";
   matches[3].note = "arguments are not known";
-  EXPECT_EQ(targets_text(matches),
+  EXPECT_EQ(targets_text(matches, false),
             "ufunction:app:a\\x1b[31m  int fd, const char *name, char comm[16], char text[]\n"
-            "ufunction:app:b  [1]\n"
-            "ufunction:app:c  [1]\n"
-            "kfunction:f.isra.0  [2]\n"
-            "[1] cannot be traced: it is an IFUNC\n"
-            "[2] arguments are not known\n");
+            "kfunction:f.isra.0  [1]\n"
+            "[1] arguments are not known\n"
+            "cannot be traced (`uscope list --refused` names them):\n"
+            "        2  it is an IFUNC\n");
+  const std::string refused =
+      "ufunction:app:b  [1]\n"
+      "ufunction:app:c  [1]\n"
+      "[1] cannot be traced: it is an IFUNC\n";
+  EXPECT_EQ(targets_text(matches, true), refused);
+  // Where nothing else matches, they are shown unasked.
+  EXPECT_EQ(targets_text({matches[1], matches[2]}, false), refused);
+  const auto parts = nlohmann::json::parse(targets_json(matches, false));
+  EXPECT_EQ(parts["targets"].size(), 2U);
+  EXPECT_EQ(parts["refused"].at(0)["why_not"], "it is an IFUNC");
+  EXPECT_EQ(nlohmann::json::parse(targets_json(matches, true))["targets"].size(), 0U);
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ TEST(Resolve, KindsAreNumberedByName) {
   answers[0].matches = {match_named("app:zero", 1), match_named("app:same", 64), match_named("app:same", 80), other};
   answers[1].matches = {tracepoint};
   answers[2].matches = {match_named("app:zero", 1)};
-  const auto resolved = plan_of(targets, answers, 5);
+  const auto resolved = plan_of(targets, answers, {5});
   ASSERT_TRUE(resolved);
   std::vector<std::pair<std::string, std::uint32_t>> kinds;
   for (const Probe& probe : resolved->plan.probes) kinds.emplace_back(probe.name, probe.kind);
@@ -55,7 +55,7 @@ TEST(Resolve, AFunctionOfTheKernelHasOneName) {
   std::vector<TargetAnswer> answers(2);
   answers[0].matches = {function("zero", 64), function("zero", 80)};
   answers[1].matches = {function("all", 64), function("zero", 80)};
-  const auto resolved = plan_of(targets, answers, 10);
+  const auto resolved = plan_of(targets, answers, {10});
   ASSERT_TRUE(resolved);
   std::vector<std::pair<std::string, std::uint64_t>> names;
   for (const Probe& probe : resolved->plan.probes) names.emplace_back(probe.name, probe.places.front());
@@ -66,7 +66,7 @@ TEST(Resolve, AFunctionOfTheKernelHasOneName) {
 TEST(Resolve, WhatIsNotKeptIsSaidOnce) {
   const std::vector targets{target_of("ufunction:app:*")};
   std::vector<TargetAnswer> answers(1);
-  const auto said = [&] { return plan_of(targets, answers, 10)->not_kept; };
+  const auto said = [&] { return plan_of(targets, answers, {10})->not_kept; };
   answers[0].matches = {match_named("app:a", 1), match_named("app:b", 2), match_named("app:c", 3)};
   EXPECT_EQ(said(), "");
   answers[0].matches = {match_named("app:a", 1), match_named("app:b", 2), match_named("app:c", 3)};
@@ -84,7 +84,7 @@ TEST(Resolve, AFunctionWithItsReturnIsAttachedOnce) {
   answers[1].matches = {match_named("app:a", 1)};
   answers[1].matches[0].probe.with_return = true;
   answers[1].matches[0].probe.returns = {9};
-  const auto resolved = plan_of(targets, answers, 5);
+  const auto resolved = plan_of(targets, answers, {5});
   ASSERT_TRUE(resolved);
   ASSERT_EQ(resolved->plan.probes.size(), 2U);
   EXPECT_TRUE(resolved->plan.probes[0].with_return);
@@ -96,8 +96,8 @@ TEST(Resolve, TooManyProbesAreRefused) {
   const std::vector targets{target_of("ufunction:app:*")};
   std::vector<TargetAnswer> answers(1);
   for (int i = 0; i < 3; i++) answers[0].matches.push_back(match_named("app:f" + std::to_string(i)));
-  EXPECT_TRUE(plan_of(targets, answers, 3));
-  const auto resolved = plan_of(targets, answers, 2);
+  EXPECT_TRUE(plan_of(targets, answers, {3}));
+  const auto resolved = plan_of(targets, answers, {2});
   ASSERT_FALSE(resolved);
   EXPECT_EQ(resolved.error().what,
             "ufunction:app:*: that is 3 probes, and without --all-matches uscope attaches at most 2");
@@ -107,22 +107,50 @@ TEST(Resolve, WhatCannotBeTracedIsSaid) {
   const std::vector targets{target_of("ufunction:app:*")};
   std::vector<TargetAnswer> answers(1);
   answers[0].matches = {match_named("app:a"), match_named("app:b", 0, "it is an IFUNC")};
-  const auto some = plan_of(targets, answers, 10);
+  const auto some = plan_of(targets, answers, {10});
   ASSERT_TRUE(some);
   EXPECT_EQ(some->plan.probes.size(), 1U);
-  EXPECT_EQ(some->left_out,
-            std::vector<std::string>{"1 of 2 matches of ufunction:app:* cannot be traced: `uscope list` says why"});
+  EXPECT_EQ(some->left_out, std::vector<std::string>{
+                                "1 of 2 matches of ufunction:app:* cannot be traced (1: it is an IFUNC): `uscope list "
+                                "--refused` names them"});
   answers[0].matches = {match_named("app:b", 0, "it is an IFUNC")};
-  EXPECT_EQ(plan_of(targets, answers, 10).error().what, "ufunction:app:* cannot be traced: it is an IFUNC");
+  EXPECT_EQ(plan_of(targets, answers, {10}).error().what, "ufunction:app:* cannot be traced: it is an IFUNC");
   answers[0].matches.clear();
   answers[0].problem = {"nothing there", "look elsewhere"};
-  EXPECT_EQ(plan_of(targets, answers, 10).error().what, "nothing there");
+  EXPECT_EQ(plan_of(targets, answers, {10}).error().what, "nothing there");
+}
+
+TEST(Resolve, OnePlaceThatIsNamedCanBeForced) {
+  std::vector<TargetAnswer> answers(1);
+  answers[0].matches = {match_named("app:b", 0, "nothing proves it")};
+  answers[0].matches[0].can_be_forced = true;
+  const std::vector named{target_of("ufunction:app:b")};
+  const auto refused = plan_of(named, answers, {10});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().remedy,
+            "leave it out; or give --force-probe, at the risk of every program that uses the file");
+  const auto forced = plan_of(named, answers, {10, true});
+  ASSERT_TRUE(forced);
+  EXPECT_EQ(forced->plan.probes.size(), 1U);
+  EXPECT_EQ(forced->left_out, std::vector<std::string>{"ufunction:app:b is probed at your risk: nothing proves it"});
+  EXPECT_FALSE(plan_of(std::vector{target_of("ufunction:app:b*")}, answers, {10, true}));
+  answers[0].matches.push_back(answers[0].matches[0]);
+  EXPECT_FALSE(plan_of(named, answers, {10, true}));
+  answers[0].matches = {match_named("app:b", 0, "it is an IFUNC")};
+  EXPECT_FALSE(plan_of(named, answers, {10, true}));
+}
+
+TEST(Resolve, ReasonsAreCounted) {
+  std::vector<TargetMatch> matches = {match_named("a", 0, "x"), match_named("b", 0, "y"), match_named("c"),
+                                      match_named("d", 0, "y")};
+  using Reasons = std::vector<std::pair<std::string, std::size_t>>;
+  EXPECT_EQ(reasons_of(matches), (Reasons{{"y", 2}, {"x", 1}}));
 }
 
 TEST(Resolve, SamplesHaveOneRate) {
   const auto both = [](const std::string& one, const std::string& two) {
     const std::vector targets{target_of(one), target_of(two)};
-    return plan_of(targets, std::vector<TargetAnswer>(2), 10);
+    return plan_of(targets, std::vector<TargetAnswer>(2), {10});
   };
   EXPECT_EQ(both("sample", "sample:99")->plan.sample_hz, 99U);
   EXPECT_EQ(both("sample", "sample:100").error().remedy, "give -t sample:HZ once");
@@ -132,6 +160,7 @@ TEST(Resolve, SamplesHaveOneRate) {
 TEST(AnswerWire, BringsAnswersAsTheyAre) {
   std::vector<TargetAnswer> answers(2);
   answers[0].matches = {match_named("app:a"), match_named("app:b", 0, "why not")};
+  answers[0].matches[1].can_be_forced = true;
   answers[0].matches[0].probe.source = USC_SOURCE_USDT;
   answers[0].matches[0].probe.semaphore = 77;
   answers[0].matches[0].probe.places = {1, 2};
