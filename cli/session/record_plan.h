@@ -23,7 +23,7 @@ struct RecordVerbOptions {
   bool force = false;                   // outputs may replace files that are not traces
   bool all_matches = false;             // of `targets`, however many probes these are
   bool keep_environment = false;
-  bool force_probe = false;             // of `targets`: also what is refused, if a target names it
+  bool force_probe = false;  // of `targets`: also what is refused, if a target names it
   int mode = 4;
   unsigned budget = 64;
   std::string calls = "all";
