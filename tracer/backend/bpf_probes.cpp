@@ -34,6 +34,15 @@ bool is_in_file(const Probe& probe) {
   return probe.source == USC_SOURCE_UFUNCTION || probe.source == USC_SOURCE_USDT;
 }
 
+// `number`: of an indirect jump among those of the plan, from 1; else 0.
+std::uint64_t role_of(const ProbeJump& jump, std::uint64_t number) {
+  std::uint64_t role = USC_PLACE_OF_JUMP | std::uint64_t{jump.condition} << USC_PLACE_CONDITION_SHIFT;
+  if (jump.again) role |= USC_PLACE_AGAIN;
+  if (jump.may_return) role |= USC_PLACE_OF_RETURN;
+  if (jump.indirect && jump.indirect->pops != 0) role |= USC_PLACE_POPS;
+  return role | number << USC_PLACE_INDIRECT_SHIFT;
+}
+
 std::string remedy_of(int number) {
   switch (number) {
     case EPERM:
@@ -98,6 +107,7 @@ Result<void> BpfProbes::prepare(uscope_bpf& skeleton, const ProbePlan& plan, con
   skeleton_ = &skeleton;
   plan_ = plan.probes;
   probes_ = std::move(*probes);
+  jumps_ = kernel_jumps(plan);
   prepare_counts(query, cpus);
   const bool has_tracepoints = std::any_of(plan_.begin(), plan_.end(), is_tracepoint);
   const bool has_places = std::any_of(plan_.begin(), plan_.end(), is_in_file);
@@ -111,6 +121,7 @@ Result<void> BpfProbes::prepare(uscope_bpf& skeleton, const ProbePlan& plan, con
   for (bpf_program* program : {progs.on_user_probe, progs.on_user_probe_briefly})
     bpf_program__set_autoload(program, has_places && program == in_files_);
   bpf_map__set_max_entries(skeleton.maps.probes, static_cast<__u32>(std::max<std::size_t>(probes_.size(), 1)));
+  bpf_map__set_max_entries(skeleton.maps.indirect_jumps, static_cast<__u32>(std::max<std::size_t>(jumps_.size(), 1)));
   if (auto prepared = kernel_functions_.prepare(skeleton, plan_); !prepared) return prepared;
   const_cast<bool&>(skeleton.rodata->has_returns) = has_returns_;
   bpf_program__set_autoattach(progs.list_open_functions, false);
@@ -129,6 +140,10 @@ Result<void> BpfProbes::attach() {
   for (__u32 i = 0; i < probes_.size(); i++)
     if (bpf_map_update_elem(map, &i, &probes_[i], BPF_ANY) != 0)
       return errno_error("cannot tell the BPF programs of a probe", errno);
+  const int jumps = bpf_map__fd(skeleton_->maps.indirect_jumps);
+  for (__u32 i = 0; i < jumps_.size(); i++)
+    if (bpf_map_update_elem(jumps, &i, &jumps_[i], BPF_ANY) != 0)
+      return errno_error("cannot tell the BPF programs of an indirect jump", errno);
   for (std::size_t i = 0; i < plan_.size(); i++)
     if (is_tracepoint(plan_[i]))
       if (auto attached = tracepoints_.attach(skeleton_->progs.on_tracepoint, plan_[i], i); !attached) return attached;
@@ -138,6 +153,7 @@ Result<void> BpfProbes::attach() {
 
 Result<void> BpfProbes::attach_in_files() {
   std::map<std::string, UprobePlaces> files;
+  std::uint64_t indirect = 0;
   for (std::size_t i = 0; i < plan_.size(); i++) {
     if (!is_in_file(plan_[i])) continue;
     UprobePlaces& places = files[plan_[i].path];
@@ -148,8 +164,7 @@ Result<void> BpfProbes::attach_in_files() {
     };
     // In this order they are attached: an entry whose return is not seen would be taken for left.
     for (const std::uint64_t place : plan_[i].returns) add(place, USC_PLACE_OF_RETURN);
-    for (const ProbeJump& jump : plan_[i].jumps)
-      add(jump.place, USC_PLACE_OF_JUMP | std::uint64_t{jump.condition} << USC_PLACE_CONDITION_SHIFT);
+    for (const ProbeJump& jump : plan_[i].jumps) add(jump.place, role_of(jump, jump.indirect ? ++indirect : 0));
     for (const std::uint64_t place : plan_[i].places) add(place, 0);
   }
   std::size_t total = 0;

@@ -59,6 +59,7 @@ class BpfProbes {
   bpf_program* in_files_ = nullptr;  // what runs at probes in files
   std::vector<Probe> plan_;
   std::vector<usc_probe> probes_;      // in the same order; a place in it is a cookie
+  std::vector<usc_jump> jumps_;        // numbers in the plan's order, too
   std::vector<CountedProbe> counted_;  // likewise; empty: hits are not only counted
   std::uint32_t cpus_ = 0;
   MapMemory counts_;

@@ -300,7 +300,7 @@ TEST(Sequence, EveryCauseIsNumberedOrNot) {
                                           "stack_undefined",     "raw_damaged",   "task_undefined", "deferred_given_up",
                                           "rows_memory",         "perf_map_size", "cut_off",        "jit_spaces_full",
                                           "perf_map_refused",    "log_context",   "log_kinds_full", "no_answer",
-                                          "scratch_busy_string", "probe_missed"};
+                                          "scratch_busy_string", "probe_missed",  "jump_unread"};
 #define USC_X(name, number, text, meaning, is_numbered, missing)            \
   {                                                                         \
     SequenceCheck check(1);                                                 \
