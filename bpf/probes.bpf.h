@@ -6,10 +6,14 @@
 #include "preemption.h"
 #include "transport.h"
 #include "uscope/core/probes/arguments.h"
+#include "uscope/core/probes/jumps.h"
 #include "uscope/core/probes/returns.h"
 
 /* Those of the plan. A hit's cookie has the place of its probe here. */
 ARRAY_MAP(probes, 1, struct usc_probe);
+
+/* The indirect jumps of its functions. */
+ARRAY_MAP(indirect_jumps, 1, struct usc_jump);
 
 /* Whether any of them lasts to a function's return: set by the tracer before loading. */
 const volatile bool has_returns;
@@ -96,6 +100,11 @@ static __always_inline const struct usc_probe *probe_at(__u32 number)
 	return bpf_map_lookup_elem(&probes, &number);
 }
 
+static __always_inline const struct usc_jump *indirect_jump_at(__u32 number)
+{
+	return bpf_map_lookup_elem(&indirect_jumps, &number);
+}
+
 /* Room beside that of the hit. */
 static __always_inline struct probe_room *room_beside(const struct hit_room *hit)
 {
@@ -178,25 +187,52 @@ int on_tracepoint(void *ctx)
  */
 const volatile bool keeps_processor; /* set by the tracer before loading */
 
+/* Where an indirect jump goes that has a function of this thread open at this stack pointer. */
+static __noinline int indirect_jump_goes(struct pt_regs *ctx, struct task_entry *t, __u64 place)
+{
+	__u32 jump_number = usc_place_indirect(place) - 1;
+	const struct usc_jump *jump = indirect_jump_at(jump_number);
+	__u64 registers[USC_JUMP_REGISTERS];
+	struct jump_hit hit = {.jump = jump, .registers = registers, .jump_number = jump_number};
+
+	if (!jump || !t)
+		return USC_JUMP_INSIDE;
+	read_registers(ctx, registers);
+	registers[USC_JUMP_PLACE] = ctx->ip;
+	hit.number = place & USC_PLACE_NUMBER;
+	return core_jump_goes(t, &hit, usc_place_sp(place, ctx->sp));
+}
+
+static __always_inline enum usc_jump_goes jump_goes(struct pt_regs *ctx, struct task_entry *t, __u64 place,
+						    const bool brief)
+{
+	if (!usc_place_jumps(place, ctx->flags))
+		return USC_JUMP_INSIDE;
+	if (!usc_place_indirect(place))
+		return place & USC_PLACE_AGAIN ? USC_JUMP_AGAIN : USC_JUMP_OUT;
+	return may_end_at(t, usc_place_sp(place, ctx->sp), brief) ? indirect_jump_goes(ctx, t, place) : USC_JUMP_INSIDE;
+}
+
 /* A function of its own, since what walks stacks lies below the other one, and 6.1's BPF has 512 bytes for all calls. */
-static __noinline int end_user_function(struct pt_regs *ctx, __u32 place, const struct usc_probe *probe,
+static __noinline int end_user_function(struct pt_regs *ctx, __u64 place, const struct usc_probe *probe,
 					struct task_entry *t)
 {
 	if (!probe || !t)
 		return 0;
 	if (place & USC_PLACE_OF_RETURN)
 		core_function_returned(t, place & USC_PLACE_NUMBER, probe, ctx->sp, ctx->ax);
-	else if (usc_place_jumps(place, ctx->flags))
-		core_function_jumped(t, place & USC_PLACE_NUMBER, ctx->sp);
+	if (place & USC_PLACE_OF_JUMP)
+		core_function_jumped(t, place & USC_PLACE_NUMBER, usc_place_sp(place, ctx->sp),
+				     jump_goes(ctx, t, place, false), 0);
 	return 0;
 }
 
-static __always_inline bool place_ends(__u32 place)
+static __always_inline bool place_ends(__u64 place)
 {
 	return place & (USC_PLACE_OF_RETURN | USC_PLACE_OF_JUMP);
 }
 
-static __always_inline int hit_user_probe(struct pt_regs *ctx, __u32 place, const struct usc_probe *probe,
+static __always_inline int hit_user_probe(struct pt_regs *ctx, __u64 place, const struct usc_probe *probe,
 					  struct task_entry *t)
 {
 	bool lasts = has_returns && probe->role & USC_PROBE_WITH_RETURN;
@@ -220,27 +256,62 @@ static __always_inline int hit_user_probe(struct pt_regs *ctx, __u32 place, cons
 	return 0;
 }
 
+/* Functions of their own, as end_user_function(). */
+static __noinline int settle_jump_with_hits(struct task_entry *t)
+{
+	if (t)
+		core_settle_jump(t, false);
+	return 0;
+}
+
+static __noinline int user_return_briefly(struct pt_regs *ctx, __u64 place, const struct usc_probe *probe,
+					  struct task_entry *t)
+{
+	if (probe && t)
+		core_function_returned_briefly(t, place & USC_PLACE_NUMBER, probe, ctx->sp, ctx->ax, false);
+	return 0;
+}
+
+static __noinline int user_jump_briefly(struct pt_regs *ctx, __u64 place, struct task_entry *t)
+{
+	if (t)
+		core_function_jumped_briefly(t, place & USC_PLACE_NUMBER, usc_place_sp(place, ctx->sp),
+					     jump_goes(ctx, t, place, true), 0);
+	return 0;
+}
+
+static __noinline int settle_jump_briefly(struct task_entry *t)
+{
+	if (t)
+		core_settle_jump(t, true);
+	return 0;
+}
+
 /* `brief`: no hits of functions are kept. Known when this is compiled: on_user_probe_briefly(). */
-static __always_inline void hit_user_probe_either(struct pt_regs *ctx, __u32 place, const struct usc_probe *probe,
+static __always_inline void hit_user_probe_either(struct pt_regs *ctx, __u64 place, const struct usc_probe *probe,
 						  struct task_entry *t, const bool brief)
 {
 	__u32 number = place & USC_PLACE_NUMBER;
 
-	if (!brief)
+	if (has_returns && t->unread.jump)
+		brief ? settle_jump_briefly(t) : settle_jump_with_hits(t);
+	if (!brief) {
 		hit_user_probe(ctx, place, probe, t);
-	else if (place & USC_PLACE_OF_RETURN)
-		core_function_returned_briefly(t, number, probe, ctx->sp, ctx->ax, false);
-	else if (place & USC_PLACE_OF_JUMP && usc_place_jumps(place, ctx->flags))
-		core_function_jumped_briefly(t, number, ctx->sp);
-	else if (place & USC_PLACE_OF_JUMP)
 		return;
-	else if (probe->role & USC_PROBE_WITH_RETURN)
+	}
+	if (place & USC_PLACE_OF_RETURN)
+		user_return_briefly(ctx, place, probe, t);
+	if (place & USC_PLACE_OF_JUMP)
+		user_jump_briefly(ctx, place, t);
+	if (place_ends(place))
+		return;
+	if (probe->role & USC_PROBE_WITH_RETURN)
 		core_function_entered_briefly(t, number, ctx->sp, false);
 	else
 		tell_moment_briefly(t, probe->source, probe->kind);
 }
 
-static __always_inline void hit_user_probe_alone(struct pt_regs *ctx, __u32 place, const struct usc_probe *probe,
+static __always_inline void hit_user_probe_alone(struct pt_regs *ctx, __u64 place, const struct usc_probe *probe,
 						 struct task_entry *t, const bool brief)
 {
 	struct cpu_state *cpu;
@@ -261,7 +332,7 @@ static __always_inline void hit_user_probe_alone(struct pt_regs *ctx, __u32 plac
 	*(volatile __u32 *)&cpu->user_probe = 0;
 }
 
-static __always_inline void keep_processor_and_hit(struct pt_regs *ctx, __u32 place, const struct usc_probe *probe,
+static __always_inline void keep_processor_and_hit(struct pt_regs *ctx, __u64 place, const struct usc_probe *probe,
 						   struct task_entry *t, const bool brief)
 {
 	if (keeps_processor)
@@ -276,8 +347,7 @@ int on_user_probe(struct pt_regs *ctx)
 {
 	struct task_entry *t = current_to_hit();
 	const struct usc_probe *probe;
-	__u64 *count;
-	__u32 place;
+	__u64 *count, place;
 
 	if (!t)
 		return 0;
@@ -303,7 +373,7 @@ int on_user_probe_briefly(struct pt_regs *ctx)
 {
 	struct task_entry *t = current_to_hit();
 	const struct usc_probe *probe;
-	__u32 place;
+	__u64 place;
 
 	if (!t)
 		return 0;

@@ -48,11 +48,18 @@ struct usc_probe_argument {
 #define USC_RESULT_SIGNED 128 /* result: beside its bytes */
 
 /*
- * The cookie of a place in a program: its probe's number, and what the place is if not the function's entry. At a jump to
- * another function, the condition of the jump and 1, as instructions number it; 0: it has none.
+ * The cookie of a place in a program: its probe's number, and what the place is if not the function's entry. At a jump by
+ * which the function may end, the condition of the jump and 1, as instructions number it; 0: it has none. Of an indirect jump,
+ * the upper half has its number in the plan (struct usc_jump), and 1, and whether it POPS the target from the stack; where others
+ * lead is known: to another function, or AGAIN to the function's own entry. A `ret` is both a return and an indirect jump where
+ * the function may have put another address on the stack.
  */
 #define USC_PLACE_OF_RETURN 0x80000000u
 #define USC_PLACE_OF_JUMP 0x40000000u
+#define USC_PLACE_AGAIN 0x20000000u
+#define USC_PLACE_INDIRECT_SHIFT 32
+#define USC_PLACE_INDIRECT 0x7fffffffu
+#define USC_PLACE_POPS (1ull << 63)
 #define USC_PLACE_CONDITION_SHIFT 24
 #define USC_PLACE_CONDITIONS 16
 #define USC_PLACE_NUMBER 0xffffffu
@@ -218,11 +225,23 @@ USC_INLINE int usc_condition_holds(__u32 condition, __u64 flags)
 }
 
 /* Whether the jump at a place is taken. */
-USC_INLINE int usc_place_jumps(__u32 place, __u64 flags)
+USC_INLINE int usc_place_jumps(__u64 place, __u64 flags)
 {
-	__u32 condition = place >> USC_PLACE_CONDITION_SHIFT & 31;
+	__u32 condition = (__u32)place >> USC_PLACE_CONDITION_SHIFT & 31;
 
 	return !condition || usc_condition_holds(condition - 1, flags);
+}
+
+/* The number of an indirect jump, and 1; 0: it is none. */
+USC_INLINE __u32 usc_place_indirect(__u64 place)
+{
+	return place >> USC_PLACE_INDIRECT_SHIFT & USC_PLACE_INDIRECT;
+}
+
+/* Where the return address is at a jump out. */
+USC_INLINE __u64 usc_place_sp(__u64 place, __u64 sp)
+{
+	return place & USC_PLACE_POPS ? sp + 8 : sp;
 }
 
 /* What an argument's lowest bytes say, as 64 bits. */

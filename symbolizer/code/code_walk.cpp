@@ -7,38 +7,29 @@
 // Limits. An instruction is decoded once, with what is known on the first path to it; a table that this path does not
 // tell stays unknown. The length of a table that no comparison tells (Rust's and clang's exhaustive `switch`) is found
 // by its entries: as long as they lead to where an instruction begins, or to bytes that nothing has reached; this is
-// done last, and only while such bytes are left. A function whose code is read, or whose bytes are not all accounted
-// for, is in doubt.
+// done last, and only while such bytes are left. So are the labels of an interpreter found whose jumps name no table,
+// by the tables that the code names elsewhere (follow_labels). A function whose code is read, or whose bytes are not
+// all accounted for, is in doubt.
 #include "symbolizer/code/code_walk.h"
 
 #include <algorithm>
 #include <utility>
 
+#include "symbolizer/code/indirect_jump.h"
+#include "uscope/jumps.h"
+
 namespace uscope::symbolizer {
 namespace {
 
 constexpr std::uint64_t kMostCode = std::uint64_t{1} << 20;  // of all parts
-constexpr std::size_t kMostParts = 16;
-constexpr std::size_t kMostEnds = 512;
+constexpr std::size_t kMostParts = USC_JUMP_PARTS;
+constexpr std::size_t kMostEnds = 8192;        // PHP's interpreter has some thousand indirect jumps
+constexpr std::size_t kMostNamedData = 65536;  // whose address the code takes
 constexpr std::uint64_t kMostEntries = 16384;  // of all tables
 constexpr std::size_t kMostPaths = 65536;
 
 Error refused(const std::string& why) {
   return Error{why, ""};
-}
-
-JumpOperand operand_of(const ZydisDecodedOperand& to) {
-  JumpOperand out;
-  if (to.type == ZYDIS_OPERAND_TYPE_REGISTER) {
-    out.base = dwarf_number(to.reg.value);
-    return out;
-  }
-  out.in_memory = true;
-  out.base = dwarf_number(to.mem.base);
-  out.index = dwarf_number(to.mem.index);
-  out.scale = std::max<std::uint8_t>(to.mem.scale, 1);
-  out.offset = static_cast<std::int32_t>(to.mem.disp.value);
-  return out;
 }
 
 bool is_conditional(const Instruction& one) {
@@ -111,6 +102,7 @@ Result<void> CodeWalk::run() {
   paths_.push_back({function_.low, RegisterValues(), false});
   if (auto done = follow_all(); !done) return done;
   if (auto done = follow_open_tables(); !done) return done;
+  if (auto done = follow_labels(); !done) return done;
   follow_dead_code();
   if (!unreached().empty()) {
     doubt(has_open_ends() ? "it has a jump whose targets cannot be told, and bytes that no path reaches"
@@ -179,7 +171,8 @@ Result<bool> CodeWalk::step(const Instruction& one, Path& path) {
   const auto result = [](const Result<void>& done, bool goes_on) {
     return done ? Result<bool>(goes_on) : done.error();
   };
-  if (one.category() == ZYDIS_CATEGORY_RET) return result(end(one), false);
+  if (one.category() == ZYDIS_CATEGORY_RET) return result(end(one, path), false);
+  if (!is_nop(one)) path.pushed = sets_return_address(one);
   const auto target = direct_target(one);
   if (one.category() == ZYDIS_CATEGORY_CALL) {
     if (target && part_of(*target) != nullptr && *target != function_.low)
@@ -204,10 +197,13 @@ Result<bool> CodeWalk::step(const Instruction& one, Path& path) {
   return true;
 }
 
-Result<void> CodeWalk::end(const Instruction& one) {
+Result<void> CodeWalk::end(const Instruction& one, const Path& path) {
   if (!one.is(ZYDIS_MNEMONIC_RET) || one.decoded.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR || !can_be_probed(one))
     return refused("it returns by an instruction that cannot be probed");
-  ends_.returns.push_back(one.address);
+  if (path.pushed)
+    ends_.indirect.push_back(jump_by_return(one));
+  else
+    ends_.returns.push_back(one.address);
   return {};
 }
 
@@ -219,6 +215,8 @@ Result<void> CodeWalk::go_to(const Instruction& one, std::uint64_t target, const
       return refused("its code lies in places that overlap");
     if (auto added = add_part(to.part); !added) return added;
   }
+  if (target >= function_.low && target <= entry_)
+    if (auto added = add_jump(one, true); !added) return added;
   paths_.push_back({target, values, false});
   paths_.back().values.assume(one, taken);
   return {};
@@ -234,11 +232,21 @@ Result<void> CodeWalk::leave(const Instruction& one, std::uint64_t target) {
     default:
       return refused("it jumps to code that belongs to no function that is known");
   }
+  auto thunk = jump_by_thunk(one.address, source_.read({target, target + kMostThunk}));
+  if (auto added = add_jump(one, false); !added || !thunk) return added;
+  thunk->condition = ends_.jumps.back().condition;
+  ends_.jumps.pop_back();
+  ends_.indirect.push_back(*thunk);
+  return {};
+}
+
+Result<void> CodeWalk::add_jump(const Instruction& one, bool again) {
   const bool always = one.is(ZYDIS_MNEMONIC_JMP);
   if (!can_be_probed(one) || (!always && !is_conditional(one)))
-    return refused("it ends with a jump that cannot be probed");
+    return refused(again ? "it goes back to its beginning by a jump that cannot be probed"
+                         : "it ends with a jump that cannot be probed");
   const auto condition = static_cast<std::uint8_t>((one.decoded.opcode & 0xfU) + 1);
-  ends_.jumps.push_back({one.address, always ? JumpOut::kAlways : condition});
+  ends_.jumps.push_back({one.address, always ? JumpOut::kAlways : condition, again});
   return {};
 }
 
@@ -249,14 +257,12 @@ Result<void> CodeWalk::jump_indirectly(const Instruction& one, const Path& path)
   if (in_memory && (to.mem.segment == ZYDIS_REGISTER_FS || to.mem.segment == ZYDIS_REGISTER_GS))
     return refused("it jumps to an address in memory of its thread alone");
   const Value value = in_memory ? path.values.loaded_by(one, to) : path.values.of(to.reg.value);
-  // The prefix is that of a `switch`, whose targets are not marked as such (-fcf-protection).
-  constexpr unsigned kNotrack = 0x3e;
-  IndirectJump jump{one.address, one.decoded.length, has_prefix(one, kNotrack), can_be_probed(one), operand_of(to)};
+  auto jump = indirect_jump(one);
+  if (!jump) return refused("it has an indirect jump that cannot be probed");
   const bool by_table = value.is == Value::Is::kEntry || value.is == Value::Is::kSum;
-  if (by_table && value.most < kMostEntries && follow_table(value, path.values)) jump.stays = true;
-  if (by_table && !jump.stays) open_tables_.push_back({ends_.indirect.size(), value, 0});
-  if (!jump.stays && !jump.can_be_probed) return refused("it ends with a jump that cannot be probed");
-  ends_.indirect.push_back(jump);
+  if (by_table && value.most < kMostEntries && follow_table(value, path.values)) jump->stays = true;
+  if (by_table && !jump->stays) open_tables_.push_back({value, 0});
+  ends_.indirect.push_back(*jump);
   return {};
 }
 
@@ -288,7 +294,9 @@ bool CodeWalk::follow_table(const Value& entry, const RegisterValues& values) {
   return true;
 }
 
-// One entry of each after the other, so that a table ends where the next one is known to begin.
+// One entry of each after the other, so that a table ends where the next one is known to begin. What stands behind the
+// last one that is followed may be an entry, too, which leads elsewhere: whether the jump stays is decided when it is
+// hit.
 Result<void> CodeWalk::follow_open_tables() {
   for (std::size_t i = 0; i < open_tables_.size(); i++) {
     for (;;) {
@@ -305,9 +313,37 @@ Result<void> CodeWalk::follow_open_tables() {
       paths_.push_back({*target, RegisterValues(), false});
       if (auto done = follow_all(); !done) return done;
     }
-    if (open_tables_[i].read > 1) ends_.indirect[open_tables_[i].jump].stays = true;
   }
   return {};
+}
+
+// The label whose address a word of data is.
+std::optional<std::uint64_t> CodeWalk::label_at(std::uint64_t place) const {
+  const auto target = source_.word ? source_.word(place, sizeof(std::uint64_t)) : std::nullopt;
+  if (!target || *target == function_.low || part_of(*target) == nullptr || is_inside_instruction(*target))
+    return std::nullopt;
+  return target;
+}
+
+// Of an interpreter whose code is a list of its own labels (`goto **pc++`), the jumps say nothing of where they lead.
+// But no other function can name its labels: a table of them is data whose address its code takes, two words or more
+// that are addresses of its code.
+Result<void> CodeWalk::follow_labels() {
+  for (std::size_t i = 0; i < named_.size() && has_open_ends() && !unreached().empty(); i++) {
+    const std::uint64_t table = named_[i];
+    if (!label_at(table) || !label_at(table + sizeof(std::uint64_t))) continue;
+    for (std::uint64_t at = table;; at += sizeof(std::uint64_t)) {
+      const auto label = ++entries_ > kMostEntries ? std::nullopt : label_at(at);
+      if (!label) break;
+      paths_.push_back({*label, RegisterValues(), false});
+      if (auto done = follow_all(); !done) return done;
+    }
+  }
+  return {};
+}
+
+void CodeWalk::note_table(std::uint64_t address) {
+  if (part_of(address) == nullptr && named_.size() < kMostNamedData) named_.push_back(address);
 }
 
 // A compiler that does not know that a call never returns puts code behind it, which is never executed. What stands
@@ -343,9 +379,11 @@ void CodeWalk::look_for_data(const Instruction& one, const RegisterValues& value
       const Value address = values.address_of(one, operand);
       if (address.is != Value::Is::kConstant && address.is != Value::Is::kPlace) continue;
       if (by_itself || is_read) look_at_constant(address.at, is_read);
+      if (!is_read || address.is == Value::Is::kPlace) note_table(address.at);
     } else if (operand.type == ZYDIS_OPERAND_TYPE_IMMEDIATE && operand.imm.is_relative == 0 &&
                source_.is_at_fixed_address) {
       look_at_constant(operand.imm.value.u, false);
+      note_table(operand.imm.value.u);
     }
   }
 }

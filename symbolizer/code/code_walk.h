@@ -2,6 +2,7 @@
 // All instructions of a function that can be come by from its entry.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,7 +17,9 @@ namespace uscope::symbolizer {
 
 class CodeWalk {
  public:
-  CodeWalk(const CodeSource& source, const CodeRange& function) : source_(source), function_(function) {}
+  // `entry`: where a probe of the function's entry stands, in front of which nothing but it leads; 0: where it begins.
+  CodeWalk(const CodeSource& source, const CodeRange& function, std::uint64_t entry = 0)
+      : source_(source), function_(function), entry_(std::max(entry, function.low)) {}
 
   // Once. An error says in `what` why the code cannot be known.
   Result<void> run();
@@ -43,10 +46,10 @@ class CodeWalk {
     std::uint64_t address = 0;
     RegisterValues values;
     bool after_call = false;  // only nops since a call
+    bool pushed = false;      // the last instruction has put on the stack where a `ret` leads
   };
   // A table whose length no comparison tells.
   struct OpenTable {
-    std::size_t jump = 0;  // in ends_.indirect
     Value entry;
     std::uint64_t read = 0;  // entries
   };
@@ -56,14 +59,18 @@ class CodeWalk {
   Result<void> follow(Path path);
   Result<bool> step(const Instruction& one, Path& path);
   Result<void> mark(Part& part, const Instruction& one);
-  Result<void> end(const Instruction& one);
+  Result<void> end(const Instruction& one, const Path& path);
   Result<void> jump_indirectly(const Instruction& one, const Path& path);
   Result<void> go_to(const Instruction& one, std::uint64_t target, const RegisterValues& values, bool taken);
   Result<void> leave(const Instruction& one, std::uint64_t target);
+  Result<void> add_jump(const Instruction& one, bool again);
   void look_for_data(const Instruction& one, const RegisterValues& values);
   void look_at_constant(std::uint64_t address, bool is_read);
   bool follow_table(const Value& entry, const RegisterValues& values);
   Result<void> follow_open_tables();
+  Result<void> follow_labels();
+  [[nodiscard]] std::optional<std::uint64_t> label_at(std::uint64_t place) const;
+  void note_table(std::uint64_t address);
   void follow_dead_code();
   [[nodiscard]] std::optional<std::uint64_t> table_entry(const Value& entry, std::uint64_t number) const;
   [[nodiscard]] std::vector<std::uint64_t> unreached() const;
@@ -74,10 +81,12 @@ class CodeWalk {
 
   const CodeSource& source_;
   CodeRange function_;
+  std::uint64_t entry_;
   InstructionDecoder decoder_;
   std::vector<Part> parts_;
   std::vector<Path> paths_;
   std::vector<OpenTable> open_tables_;
+  std::vector<std::uint64_t> named_;             // addresses of data whose address the code takes
   std::vector<std::uint64_t> behind_last_ones_;  // behind traps, and calls that never return
   std::uint64_t read_ = 0;
   std::uint64_t entries_ = 0;  // of tables, that were read

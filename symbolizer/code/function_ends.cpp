@@ -7,8 +7,8 @@
 
 namespace uscope::symbolizer {
 
-Result<FunctionEnds> find_function_ends(const CodeRange& function, const CodeSource& source) {
-  CodeWalk walk(source, function);
+Result<FunctionEnds> find_function_ends(const CodeRange& function, const CodeSource& source, std::uint64_t entry) {
+  CodeWalk walk(source, function, entry);
   if (auto done = walk.run(); !done) return done.error();
   FunctionEnds ends = walk.take_ends();
   const auto by_address = [](const auto& a, const auto& b) { return a.address < b.address; };

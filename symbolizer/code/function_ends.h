@@ -21,14 +21,16 @@ struct CodeRange {
   std::uint64_t high = 0;
 };
 
-// A direct jump to another function.
+// A direct jump to another function, or to the function's own entry, with which it goes on.
 struct JumpOut {
   static constexpr std::uint8_t kAlways = 0;
   std::uint64_t address = 0;
   std::uint8_t condition = kAlways;  // else 1 more than what the opcode has: usc_condition_holds()
+  bool again = false;                // to the entry
 };
 
-// Where an indirect jump finds its target: in a register, or in 8 bytes of memory at base + index * scale + offset.
+// Where an indirect jump (code/indirect_jump.h) finds its target: in a register, or in 8 bytes of memory at base +
+// index * scale + offset.
 struct JumpOperand {
   static constexpr std::uint8_t kNone = 0xff;
   static constexpr std::uint8_t kRip = 16;  // then base stands for the address of the next instruction
@@ -45,8 +47,14 @@ struct IndirectJump {
   std::uint64_t address = 0;
   std::uint8_t length = 0;  // of the instruction, in bytes
   bool stays = false;
-  bool can_be_probed = true;  // false: the kernel probes no instruction with its prefix (`notrack`)
+  // Bytes before the place where a probe may stand. The kernel probes no instruction with a segment's prefix, which
+  // jumps have whose targets need not be marked (`notrack`). Behind it one may: a breakpoint is one byte, which such a
+  // prefix does not change, and without the prefix the jump is the same, since Linux checks no marks of programs.
+  std::uint8_t prefixes = 0;
   JumpOperand to;
+  std::uint8_t condition = JumpOut::kAlways;
+  bool pops = false;        // it takes its target from the stack
+  bool may_return = false;  // a `ret`: if the stack pointer is there as at the entry, the function returns
 };
 
 struct FunctionEnds {
@@ -86,8 +94,8 @@ struct CodeSource {
   bool is_at_fixed_address = false;
 };
 
-// The ends of the function whose main part is given, in order; none if it never returns. An error says in `what` why
-// they cannot be known.
-Result<FunctionEnds> find_function_ends(const CodeRange& function, const CodeSource& source);
+// The ends of a function, in order; none if it never returns. An error says in `what` why they cannot be known.
+// `entry`: where the probe of its entry stands; 0: where it begins.
+Result<FunctionEnds> find_function_ends(const CodeRange& function, const CodeSource& source, std::uint64_t entry = 0);
 
 }  // namespace uscope::symbolizer

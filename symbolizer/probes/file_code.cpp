@@ -68,7 +68,14 @@ void FileCode::know(const std::vector<FunctionSymbol>& symbols, const std::vecto
   symbols_ = &symbols;
   functions_ = &functions;
   for (const FunctionSymbol& symbol : symbols)
-    if (is_part(symbol.name) && symbol.size != 0) parts_.push_back({symbol.start, symbol.start + symbol.size});
+    if (is_part(symbol.name) && symbol.size != 0) {
+      parts_.push_back({symbol.start, symbol.start + symbol.size});
+      named_parts_[symbol.name.substr(0, symbol.name.find(kPartSuffix))].push_back(parts_.back());
+    }
+  std::map<std::string_view, std::uint64_t> starts;
+  for (const FunctionSymbol& symbol : symbols)
+    if (const auto parts = named_parts_.find(symbol.name); parts != named_parts_.end())
+      if (starts.try_emplace(symbol.name, symbol.start).first->second != symbol.start) parts->second.clear();
   for (const FileFunction& function : functions)
     if (function.proof != ProvenBy::kNothing) proven_.push_back(&function);
 }
@@ -101,6 +108,18 @@ const FileFunction* FileCode::function_holding(std::uint64_t address) const {
   if (function == nullptr) return nullptr;
   const auto range = range_of(*function);
   return range && address < range->high ? function : nullptr;
+}
+
+void FileCode::add_named_parts(const FileFunction& function, std::vector<CodeRange>& ranges) {
+  for (const std::string_view name : function.names) {
+    const auto parts = named_parts_.find(name);
+    if (parts == named_parts_.end()) continue;
+    for (const CodeRange& part : parts->second)
+      if (std::none_of(ranges.begin(), ranges.end(),
+                       [&](const CodeRange& known) { return part.low < known.high && known.low < part.high; }))
+        ranges.push_back(part);
+    return;
+  }
 }
 
 // Of functions that begin before it, only those nearby are looked at: names within a function stand close together.

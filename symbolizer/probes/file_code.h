@@ -42,6 +42,9 @@ class FileCode {
   [[nodiscard]] const FileFunction* function_around(const FileFunction& function) const;
   // All its code as far as it is in one piece; an error if nothing says where it ends.
   [[nodiscard]] Result<CodeRange> range_of(const FileFunction& function) const;
+  // Adds those parts of a function that the compiler moved away and gave a name. If several functions have one name,
+  // whose they are is not known.
+  void add_named_parts(const FileFunction& function, std::vector<CodeRange>& ranges);
   // For find_function_ends() and CodeWalk; valid as long as the object.
   [[nodiscard]] CodeSource source();
 
@@ -64,9 +67,10 @@ class FileCode {
   std::optional<PltTable> plt_;
   const std::vector<FunctionSymbol>* symbols_ = nullptr;
   const std::vector<FileFunction>* functions_ = nullptr;
-  std::vector<const FileFunction*> proven_;  // by start
-  std::vector<CodeRange> parts_;             // of functions, that the compiler moved away
-  std::uint64_t searched_ = 0;               // bytes of code that were read for walks
+  std::vector<const FileFunction*> proven_;                         // by start
+  std::vector<CodeRange> parts_;                                    // of functions, that the compiler moved away
+  std::map<std::string_view, std::vector<CodeRange>> named_parts_;  // the same, by the functions' names
+  std::uint64_t searched_ = 0;                                      // bytes of code that were read for walks
   std::map<std::pair<std::uint64_t, int>, bool> returns_;
   int depth_ = 0;
 };

@@ -47,7 +47,7 @@ void settle_sizes(std::vector<FileFunction>& all) {
 }  // namespace
 
 bool is_part(std::string_view name) {
-  return name.ends_with(".cold") || name.find(".cold.") != std::string_view::npos;
+  return name.ends_with(kPartSuffix) || name.find(".cold.") != std::string_view::npos;
 }
 
 std::vector<FileFunction> file_functions(const std::vector<FunctionSymbol>& symbols, const std::optional<GoPclntab>& go,

@@ -34,6 +34,7 @@ struct FileFunction {
 };
 
 // Parts of a function that the compiler moved away are no functions.
+constexpr std::string_view kPartSuffix = ".cold";
 [[nodiscard]] bool is_part(std::string_view name);
 
 // Sorted by start. `symbols` are those of function_symbols().

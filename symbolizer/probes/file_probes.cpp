@@ -17,6 +17,7 @@
 
 #include "support/glob.h"
 #include "symbolizer/code/function_ends.h"
+#include "symbolizer/code/indirect_jump.h"
 #include "symbolizer/code/probe_place.h"
 #include "symbolizer/elf/elf_sections.h"
 #include "symbolizer/go/go_sections.h"
@@ -214,15 +215,22 @@ void ProbedFile::Parts::find_returns(const FileFunction& function, FoundProbe& o
   const auto range = code->range_of(function);
   if (!range) return out.refuse({unknown + range.error().what});
   const CodeSource source = code->source();
-  const auto ends = find_function_ends(*range, source);
+  const std::uint64_t entry = function.start + (out.places.front() - *code->offset_of(function.start));
+  auto ends = find_function_ends(*range, source, entry);
   if (!ends) return out.refuse({unknown + ends.error().what});
+  code->add_named_parts(function, ends->ranges);
   for (const std::uint64_t address : ends->returns)
     if (const auto offset = code->offset_of(address)) out.returns.push_back(*offset);
   for (const JumpOut& jump : ends->jumps)
-    if (const auto offset = code->offset_of(jump.address)) out.jumps.push_back({*offset, jump.condition});
-  for (const IndirectJump& jump : ends->indirect)
-    if (const auto offset = code->offset_of(jump.address); offset && !jump.stays)
-      out.jumps.push_back({*offset, JumpOut::kAlways});
+    if (const auto offset = code->offset_of(jump.address))
+      out.jumps.push_back({*offset, jump.condition, jump.again, false, {}});
+  for (const IndirectJump& jump : ends->indirect) {
+    const auto offset = code->offset_of(probe_address(jump));
+    if (jump.stays || !offset) continue;
+    const auto followed = followed_jump(jump, *ends, entry);
+    if (!followed) return out.refuse({unknown + "its code lies too far apart"});
+    out.jumps.push_back({*offset, jump.condition, false, jump.may_return, followed});
+  }
   if (auto refusal = ProbeProof(*code).why_not_ends(*ends)) {
     refusal->why = unknown + refusal->why;
     out.refuse(*refusal);

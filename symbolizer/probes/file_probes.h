@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "support/result.h"
 #include "symbolizer/debug_files/debug_files.h"
 #include "symbolizer/elf/elf_facts.h"
+#include "uscope/jumps.h"
 
 namespace uscope::symbolizer {
 
@@ -29,10 +31,13 @@ struct FoundArgument {
   std::int64_t offset = 0;  // kMemory: added to the register; kConstant: the value
 };
 
-// A jump of a function to another one, a tail call.
+// A jump by which a function may end, as function_ends.h has it: JumpOut, IndirectJump.
 struct FoundJump {
-  std::uint64_t offset = 0;    // in the file
-  std::uint8_t condition = 0;  // function_ends.h: JumpOut
+  std::uint64_t offset = 0;  // in the file
+  std::uint8_t condition = 0;
+  bool again = false;
+  bool may_return = false;
+  std::optional<usc_jump> indirect;
 };
 
 struct FoundProbe {
@@ -45,7 +50,7 @@ struct FoundProbe {
   std::vector<std::string> too_many;     // of USDT probes, as in UsdtArguments
   std::vector<std::string> unreadable;
   std::vector<std::uint64_t> returns;  // of functions with their returns: file offsets of these
-  std::vector<FoundJump> jumps;        // of the same: to other functions
+  std::vector<FoundJump> jumps;        // of the same
   std::string result_type;             // of functions: "char *"; empty if it is not known
   std::uint8_t result_bytes = 0;       // 1, 2, 4, 8; 0: none
   bool result_is_signed = false;

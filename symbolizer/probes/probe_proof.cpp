@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "symbolizer/code/indirect_jump.h"
 #include "symbolizer/code/instruction.h"
 
 namespace uscope::symbolizer {
@@ -53,8 +54,7 @@ std::optional<Refusal> ProbeProof::why_not_ends(const FunctionEnds& ends) const 
   std::optional<Refusal> first;
   for (const std::uint64_t address : ends.returns) check(address, first);
   for (const JumpOut& jump : ends.jumps) check(jump.address, first);
-  for (const IndirectJump& jump : ends.indirect)
-    if (jump.can_be_probed) check(jump.address, first);
+  for (const IndirectJump& jump : ends.indirect) check(probe_address(jump), first);
   if (!first && !ends.doubt.empty()) return Refusal{ends.doubt, true};
   return first;
 }

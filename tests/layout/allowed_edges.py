@@ -36,7 +36,8 @@ ALLOWED = {
         "include/uscope support symbolizer/cfi symbolizer/code symbolizer/debug_files symbolizer/elf symbolizer/go trace"),
     "symbolizer/oracle": "support symbolizer/elf symbolizer/go",
     "symbolizer/probes": (
-        "support symbolizer/cfi symbolizer/code symbolizer/debug_files symbolizer/elf symbolizer/go symbolizer/names"),
+        "include/uscope support symbolizer/cfi symbolizer/code symbolizer/debug_files symbolizer/elf symbolizer/go "
+        "symbolizer/names"),
     "symbolizer/reader": "support support/process support/sandbox symbolizer/elf symbolizer/rows",
     "symbolizer/rows": "include/uscope support symbolizer/cfi symbolizer/code symbolizer/elf symbolizer/go",
     "tracer/backend": "include/uscope include/uscope/core support support/process symbolizer/rows trace tracer/host tracer/probes tracer/scouts",

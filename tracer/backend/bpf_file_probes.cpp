@@ -45,17 +45,27 @@ Error cannot_probe(int number, const std::string& path, const std::string& name,
   return errno_error(what, number, remedy_of(number));
 }
 
-void add_places(const Probe& probe, std::uint64_t number, UprobePlaces& places) {
+// `number`: of an indirect jump among those of the plan, from 1; else 0.
+std::uint64_t role_of(const ProbeJump& jump, std::uint64_t number) {
+  std::uint64_t role = USC_PLACE_OF_JUMP | std::uint64_t{jump.condition} << USC_PLACE_CONDITION_SHIFT;
+  if (jump.again) role |= USC_PLACE_AGAIN;
+  if (jump.may_return) role |= USC_PLACE_OF_RETURN;
+  if (jump.indirect && jump.indirect->pops != 0) role |= USC_PLACE_POPS;
+  return role | number << USC_PLACE_INDIRECT_SHIFT;
+}
+
+// Adds the places of the next probe of a plan. `number`: how many probes and indirect jumps came before it.
+void add_places(const Probe& probe, ProbeNumbers& number, UprobePlaces& places) {
   const auto add = [&](std::uint64_t offset, std::uint64_t role) {
     places.offsets.push_back(offset);
-    places.cookies.push_back(number | role);
+    places.cookies.push_back(number.probes | role);
     places.semaphores.push_back(probe.semaphore);
   };
   // In this order they are attached: an entry whose return is not seen would be taken for left.
   for (const std::uint64_t place : probe.returns) add(place, USC_PLACE_OF_RETURN);
-  for (const ProbeJump& jump : probe.jumps)
-    add(jump.place, USC_PLACE_OF_JUMP | std::uint64_t{jump.condition} << USC_PLACE_CONDITION_SHIFT);
+  for (const ProbeJump& jump : probe.jumps) add(jump.place, role_of(jump, jump.indirect ? ++number.jumps : 0));
   for (const std::uint64_t place : probe.places) add(place, 0);
+  number.probes++;
 }
 
 // `identity`: which file it was when places were looked for; all zero: whichever.
@@ -82,13 +92,15 @@ void BpfFileProbes::prepare(bpf_program* program, bool has_multi) {
 Result<void> BpfFileProbes::attach(const std::vector<Probe>& plan) {
   std::map<std::string, InFile> files;
   std::size_t total = 0;
+  ProbeNumbers number;
   for (std::size_t i = 0; i < plan.size(); i++) {
+    number.probes = i;
     if (!is_in_file(plan[i])) continue;
     InFile& file = files[plan[i].path];
     file.path = plan[i].path;
     file.identity = plan[i].file;
     if (file.first.empty()) file.first = plan[i].name;
-    add_places(plan[i], i, file.places);
+    add_places(plan[i], number, file.places);
   }
   for (const auto& [path, file] : files) total += file.places.size();
   if (!has_multi_ && total > kMostSingly)
@@ -124,7 +136,7 @@ Result<void> BpfFileProbes::attach_last() {
 }
 
 Result<void> BpfFileProbes::attach_file(int fd, const std::string& path, const std::vector<Probe>& probes,
-                                        std::size_t first) {
+                                        ProbeNumbers first) {
   InFile file;
   file.path = path;
   // An open file description of its own: a lease is one's.
@@ -132,7 +144,7 @@ Result<void> BpfFileProbes::attach_file(int fd, const std::string& path, const s
   if (!opened) return opened.error();
   file.fd = std::move(*opened);
   file.first = probes.front().name;
-  for (std::size_t i = 0; i < probes.size(); i++) add_places(probes[i], first + i, file.places);
+  for (const Probe& probe : probes) add_places(probe, first, file.places);
   const auto guarded = guard(std::move(file));
   if (!guarded) return guarded.error();
   if (*guarded == FileGuard::Kind::kOpenForWriting) return Error{"somebody has it open for writing", ""};

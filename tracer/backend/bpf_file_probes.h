@@ -28,6 +28,12 @@ namespace uscope::tracer {
   return probe.source == USC_SOURCE_UFUNCTION || probe.source == USC_SOURCE_USDT;
 }
 
+// How many probes and indirect jumps of functions the kernel side knows. The next ones have these numbers.
+struct ProbeNumbers {
+  std::uint64_t probes = 0;
+  std::uint64_t jumps = 0;
+};
+
 class BpfFileProbes {
  public:
   // Where a kernel has no uprobe.multi, each place is attached by itself, and to detach one takes about a tenth of a
@@ -38,9 +44,9 @@ class BpfFileProbes {
   void prepare(bpf_program* program, bool has_multi);
   // Those of the plan that are in files; a probe's place in the plan is its hits' cookie.
   Result<void> attach(const std::vector<Probe>& plan);
-  // Probes of a further file, of which `fd` is a descriptor; the first one's cookie is `first`. Not of a file that
-  // somebody has open for writing.
-  Result<void> attach_file(int fd, const std::string& path, const std::vector<Probe>& probes, std::size_t first);
+  // Probes of a further file, of which `fd` is a descriptor; `first`: how many there are of other files. Not of a file
+  // that somebody has open for writing.
+  Result<void> attach_file(int fd, const std::string& path, const std::vector<Probe>& probes, ProbeNumbers first);
   // Those that have probes.
   [[nodiscard]] std::vector<ProbedFile> probed() const;
   // Removes the probes of files that are changed, and tells of each.

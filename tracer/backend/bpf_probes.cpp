@@ -16,7 +16,9 @@
 namespace uscope::tracer {
 namespace {
 
-constexpr std::size_t kMoreProbes = 1024;  // there is room for these beside twice the plan's: in files that come later
+// There is room for these beside twice the plan's: in files that come later.
+constexpr std::size_t kMoreProbes = 1024;
+constexpr std::size_t kMoreJumps = 1024;
 constexpr std::uint64_t kMostCounts = 8U << 20;  // of all processors; of more, hits are looked at one by one
 
 bool is_tracepoint(const Probe& probe) {
@@ -72,6 +74,7 @@ Result<void> BpfProbes::prepare(uscope_bpf& skeleton, const ProbePlan& plan, con
   skeleton_ = &skeleton;
   plan_ = plan.probes;
   probes_ = std::move(*probes);
+  jumps_ = kernel_jumps(plan);
   prepare_counts(query, cpus);
   const bool has_tracepoints = std::any_of(plan_.begin(), plan_.end(), is_tracepoint);
   const bool has_places = std::any_of(plan_.begin(), plan_.end(), is_in_file);
@@ -88,6 +91,9 @@ Result<void> BpfProbes::prepare(uscope_bpf& skeleton, const ProbePlan& plan, con
                                          : std::max<std::size_t>(probes_.size(), 1);
   room_ = std::max(room_, probes_.size());
   bpf_map__set_max_entries(skeleton.maps.probes, static_cast<__u32>(room_));
+  jump_room_ =
+      has_places && counted_.empty() ? 2 * jumps_.size() + kMoreJumps : std::max<std::size_t>(jumps_.size(), 1);
+  bpf_map__set_max_entries(skeleton.maps.indirect_jumps, static_cast<__u32>(jump_room_));
   if (auto prepared = kernel_functions_.prepare(skeleton, plan_); !prepared) return prepared;
   const_cast<bool&>(skeleton.rodata->has_returns) = has_returns_;
   bpf_program__set_autoattach(progs.list_open_functions, false);
@@ -102,12 +108,21 @@ Result<void> BpfProbes::prepare(uscope_bpf& skeleton, const ProbePlan& plan, con
   return {};
 }
 
+Result<void> BpfProbes::tell_kernel(std::size_t first, std::size_t first_jump) {
+  const int probes = bpf_map__fd(skeleton_->maps.probes);
+  for (auto i = static_cast<__u32>(first); i < probes_.size(); i++)
+    if (bpf_map_update_elem(probes, &i, &probes_[i], BPF_ANY) != 0)
+      return errno_error("cannot tell the BPF programs of a probe", errno);
+  const int jumps = bpf_map__fd(skeleton_->maps.indirect_jumps);
+  for (auto i = static_cast<__u32>(first_jump); i < jumps_.size(); i++)
+    if (bpf_map_update_elem(jumps, &i, &jumps_[i], BPF_ANY) != 0)
+      return errno_error("cannot tell the BPF programs of an indirect jump", errno);
+  return {};
+}
+
 Result<void> BpfProbes::attach() {
   if (auto opened = open_counts(); !opened) return opened;
-  const int map = bpf_map__fd(skeleton_->maps.probes);
-  for (__u32 i = 0; i < probes_.size(); i++)
-    if (bpf_map_update_elem(map, &i, &probes_[i], BPF_ANY) != 0)
-      return errno_error("cannot tell the BPF programs of a probe", errno);
+  if (auto told = tell_kernel(0, 0); !told) return told;
   for (std::size_t i = 0; i < plan_.size(); i++)
     if (is_tracepoint(plan_[i]))
       if (auto attached = tracepoints_.attach(skeleton_->progs.on_tracepoint, plan_[i], i); !attached) return attached;
@@ -117,22 +132,21 @@ Result<void> BpfProbes::attach() {
 
 Result<void> BpfProbes::attach_file(int fd, const std::string& path, const std::vector<Probe>& probes) {
   const std::size_t first = probes_.size();
-  if (first + probes.size() > room_) return Error{"there is no room for more probes", "name fewer targets"};
+  const std::size_t first_jump = jumps_.size();
   if (!has_returns_ && std::any_of(probes.begin(), probes.end(), lasts))
     return Error{"the programs were loaded without returns of functions", ""};
   ProbePlan more;
   more.probes = probes;
   auto raw = kernel_probes(more);
   if (!raw) return raw.error();
-  const int map = bpf_map__fd(skeleton_->maps.probes);
-  for (std::size_t i = 0; i < raw->size(); i++) {
-    const auto number = static_cast<__u32>(first + i);
-    if (bpf_map_update_elem(map, &number, &(*raw)[i], BPF_ANY) != 0)
-      return errno_error("cannot tell the BPF programs of a probe", errno);
-  }
+  const std::vector<usc_jump> jumps = kernel_jumps(more);
+  if (first + probes.size() > room_ || first_jump + jumps.size() > jump_room_)
+    return Error{"there is no room for more probes", "name fewer targets"};
   plan_.insert(plan_.end(), probes.begin(), probes.end());
   probes_.insert(probes_.end(), raw->begin(), raw->end());
-  return files_.attach_file(fd, path, probes, first);
+  jumps_.insert(jumps_.end(), jumps.begin(), jumps.end());
+  if (auto told = tell_kernel(first, first_jump); !told) return told;
+  return files_.attach_file(fd, path, probes, {first, first_jump});
 }
 
 void BpfProbes::detach() {

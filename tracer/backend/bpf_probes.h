@@ -44,6 +44,8 @@ class BpfProbes {
   [[nodiscard]] static std::array<const bpf_program*, 5> programs(const uscope_bpf& skeleton);
 
  private:
+  // Writes probes and indirect jumps, from these on, where the BPF programs find them.
+  Result<void> tell_kernel(std::size_t first, std::size_t first_jump);
   void prepare_counts(const usc_query& query, std::uint32_t cpus);
   Result<void> open_counts();
 
@@ -51,8 +53,10 @@ class BpfProbes {
   bool has_returns_ = false;
   bpf_program* in_files_ = nullptr;  // what runs at probes in files
   std::size_t room_ = 0;             // for probes, on the kernel side
+  std::size_t jump_room_ = 0;        // for indirect jumps
   std::vector<Probe> plan_;
   std::vector<usc_probe> probes_;      // in the same order; a place in it is a cookie
+  std::vector<usc_jump> jumps_;        // numbers in the plan's order, too
   std::vector<CountedProbe> counted_;  // likewise; empty: hits are not only counted
   std::uint32_t cpus_ = 0;
   MapMemory counts_;

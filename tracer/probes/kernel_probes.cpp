@@ -107,4 +107,12 @@ Result<std::vector<usc_probe>> kernel_probes(const ProbePlan& plan) {
   return probes;
 }
 
+std::vector<usc_jump> kernel_jumps(const ProbePlan& plan) {
+  std::vector<usc_jump> jumps;
+  for (const Probe& probe : plan.probes)
+    for (const ProbeJump& jump : probe.jumps)
+      if (jump.indirect) jumps.push_back(*jump.indirect);
+  return jumps;
+}
+
 }  // namespace uscope::tracer

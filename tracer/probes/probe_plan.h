@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "support/regular_file.h"
+#include "uscope/jumps.h"
 #include "uscope/record.h"
 
 namespace uscope::tracer {
@@ -26,10 +28,13 @@ struct ProbeArgument {
   std::int64_t offset = 0;  // kMemory: added to the register; kRecord: in the tracepoint's record; kConstant: the value
 };
 
-// A jump of a function to another one, which ends it.
+// A jump by which a function may end: to another one.
 struct ProbeJump {
-  std::uint64_t place = 0;     // file offset
-  std::uint8_t condition = 0;  // 0: it has none; else 1 more than what usc_condition_holds() takes
+  std::uint64_t place = 0;           // file offset
+  std::uint8_t condition = 0;        // 0: it has none; else 1 more than what usc_condition_holds() takes
+  bool again = false;                // it leads to the function's own entry
+  bool may_return = false;           // it is a `ret`, of an address that may be the function's return address or not
+  std::optional<usc_jump> indirect;  // where it leads is found out when it is hit
 };
 
 // One place, or several that are one kind of event.
@@ -50,7 +55,7 @@ struct Probe {
   // Functions: an event lasts from entry to return, if that is asked for.
   bool with_return = false;
   std::vector<std::uint64_t> returns;  // ufunction: file offsets of its `ret` instructions
-  std::vector<ProbeJump> jumps;        // ufunction: where it goes over to another one
+  std::vector<ProbeJump> jumps;        // ufunction: where it goes over to another one, or may
   std::string result_type;             // "char *"; empty: not known
   std::uint8_t result_bytes = 0;       // 1, 2, 4, 8; 0: it has no result
   bool result_is_signed = false;

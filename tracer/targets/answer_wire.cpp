@@ -24,6 +24,7 @@ class Packer {
     number(static_cast<std::uint32_t>(value.size()));
     bytes_ += value;
   }
+  void structure(const usc_jump& value) { bytes_.append(reinterpret_cast<const char*>(&value), sizeof(value)); }
   std::string take() { return std::move(bytes_); }
 
  private:
@@ -59,6 +60,10 @@ void put(Packer& out, const Probe& probe) {
   for (const ProbeJump& jump : probe.jumps) {
     out.number(jump.place);
     out.number(jump.condition);
+    out.number(jump.again);
+    out.number(jump.may_return);
+    out.number(jump.indirect.has_value());
+    if (jump.indirect) out.structure(*jump.indirect);
   }
   out.text(probe.result_type);
   out.number(probe.result_bytes);
@@ -88,16 +93,26 @@ ProbeArgument take_argument(ByteReader& in) {
   return out;
 }
 
+ProbeJump take_jump(ByteReader& in) {
+  ProbeJump out;
+  out.place = in.fixed<std::uint64_t>();
+  out.condition = in.fixed<std::uint8_t>();
+  if (out.condition > USC_PLACE_CONDITIONS) in.fail("a jump's condition");
+  out.again = in.fixed<std::uint8_t>() != 0;
+  out.may_return = in.fixed<std::uint8_t>() != 0;
+  if (in.fixed<std::uint8_t>() == 0) return out;
+  out.indirect = in.fixed<usc_jump>();
+  if (usc_jump_is_sound(&*out.indirect) == 0) in.fail("an indirect jump that can be followed");
+  return out;
+}
+
 void take_return(ByteReader& in, Probe& out) {
   out.with_return = in.fixed<std::uint8_t>() != 0;
   const auto returns = in.fixed<std::uint32_t>();
   for (std::uint32_t i = 0; i < returns && in.ok(); i++) out.returns.push_back(in.fixed<std::uint64_t>());
   const auto jumps = in.fixed<std::uint32_t>();
   for (std::uint32_t i = 0; i < jumps && in.ok(); i++) {
-    const auto place = in.fixed<std::uint64_t>();
-    const auto condition = in.fixed<std::uint8_t>();
-    if (condition > USC_PLACE_CONDITIONS) in.fail("a jump's condition");
-    out.jumps.push_back({place, condition});
+    out.jumps.push_back(take_jump(in));
   }
   out.result_type = take_text(in);
   out.result_bytes = in.fixed<std::uint8_t>();

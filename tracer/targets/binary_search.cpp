@@ -49,7 +49,8 @@ TargetMatch match_of(const Target& target, const ApplicationFile& file, const Fi
   match.probe.semaphore = found.semaphore;
   match.probe.with_return = target.with_return;
   match.probe.returns = std::move(found.returns);
-  for (const symbolizer::FoundJump& jump : found.jumps) match.probe.jumps.push_back({jump.offset, jump.condition});
+  for (const symbolizer::FoundJump& jump : found.jumps)
+    match.probe.jumps.push_back({jump.offset, jump.condition, jump.again, jump.may_return, jump.indirect});
   match.probe.result_type = std::move(found.result_type);
   match.probe.result_bytes = found.result_bytes;
   match.probe.result_is_signed = found.result_is_signed;

@@ -36,7 +36,8 @@ struct open_function {
 	__u32 serial; /* at the entry; so is the next */
 	__u32 image;
 	__u32 number;	    /* of its probe */
-	__u32 on_alternate; /* the return address is on the stack for handlers of signals */
+	__u16 on_alternate; /* the return address is on the stack for handlers of signals */
+	__u16 goes_on;	    /* it has jumped to its own entry: who comes by there next is no new call */
 };
 
 /* Room for a function that a thread is in: for its hit as it was at the entry, and for how it is paired, unless task_entry

@@ -63,6 +63,16 @@
 /* task_entry.state while one processor is deciding it; the others are enum usc_process_state */
 #define STATE_DECIDING 3
 
+/* A function that was at an indirect jump whose target could not be read: core/probes/jumps.h. */
+struct unread_jump {
+	__u64 from;  /* where the target stands */
+	__u64 place; /* of the jump */
+	__u64 sp;    /* where the return address was then, if it was an end */
+	__u64 now;
+	__u32 jump; /* its number, and 1; 0: there is none */
+	__u32 number;
+};
+
 /* One thread of the trace map: kept with the task, so that it ends with it. */
 struct task_entry {
 	/* What each call touches comes first. The kernel keeps 8 bytes of its own before it in a cache line: 56 of these are
@@ -111,6 +121,7 @@ struct task_entry {
 	__u16 open_functions[2];
 	__u16 made[2]; /* up to which depth there is other room than this */
 	__u32 pad;
+	struct unread_jump unread;		      /* of the innermost one of the program */
 	struct open_function near[2][NEAR_FUNCTIONS]; /* the outermost ones of each */
 };
 

@@ -124,11 +124,31 @@ class Ways(ReturnsCase):
     def test_tail_calls_end_at_their_jumps(self):
         self.run_way("tails", "jumps*", "lands")
         self.assertEqual(self.ends(), {"jumps": {"returned": 5}, "jumps_if_zero": {"returned": 5}, "jumps_by_pointer": {"returned": 5},
-                                       "jumps_by_register": {"returned": 5}, "jumps_unseen": {"returned": 2, "left": 3}, "lands": {"returned": 21}})
+                                       "jumps_by_register": {"returned": 5}, "jumps_unseen": {"returned": 5}, "lands": {"returned": 21}})
         self.assertEqual(self.results("jumps_if_zero"), [(0, None), (1, 7), (0, None), (1, 7), (0, None)])
         self.assertEqual({result for _, result in self.results("jumps")}, {None, 0, 7})
         for number, result in self.results("lands"):
             self.assertEqual(result, number + 100)
+
+    @of_core
+    def test_indirect_jumps_are_ends_if_they_lead_out(self):
+        self.run_way("indirect", "threads", "jumps_unmarked", "jumps_by_thunk", "goes_round", "leaps", "lands")
+        self.assertEqual(self.ends(), {"threads": {"returned": 6}, "jumps_unmarked": {"returned": 15}, "jumps_by_thunk": {"returned": 5},
+                                       "goes_round": {"returned": 5}, "leaps": {"left": 5}, "lands": {"returned": 10}})
+        self.assertEqual([result for _, result in self.results("threads")][1:], [6, 10, 14, 18, 22])
+        self.assertEqual(self.results("jumps_unmarked"), [(0, 2), (1, 3), (2, None)] * 5)
+        self.assertEqual(self.results("goes_round"), [(4, 5)] * 5)
+        self.assertEqual({result for _, result in self.results("jumps_by_thunk")}, {None})
+        self.assertEqual(self.lost(), {})
+
+    def test_a_jump_by_memory_that_is_not_there_is_decided_later_or_counted(self):
+        self.run_way("unread", "jumps_by_memory", "lands")
+        self.assertEqual(self.ends(), {"jumps_by_memory": {"returned": 1}, "lands": {"returned": 1}})
+        self.assertEqual(self.lost(), {})
+        os.unlink(self.db)
+        self.record([f"ufunction:{FIXTURE}:jumps_by_memory%return"], FIXTURE, "unread")
+        self.assertEqual(self.ends(), {"jumps_by_memory": {"open": 1}})
+        self.assertEqual(self.lost(), {"jump_unread": 1})
 
     def test_the_red_zone_is_untouched(self):
         printed = self.run_way("red_zone", "in_red_zone")

@@ -27,7 +27,7 @@ struct task_struct {
 /* The rest of what port.h declares is not used. */
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-#include "uscope/core/probes/open_functions.h"
+#include "uscope/core/probes/jumps.h"
 
 _Static_assert(MODEL_USER_FUNCTIONS == OPEN_USER_FUNCTIONS, "as core has it");
 
@@ -150,11 +150,37 @@ void model_return(__u8 source, __u8 result_is, __u32 number, __u64 sp, __u64 res
     core_function_returned(the_thread(), number, &probe, sp, result);
 }
 
-void model_jump(__u32 number, __u64 sp) {
+static long read_user(void* to, __u32 bytes, const void* from) {
+  model.reads++;
+  if (!model.word_can_be_read || (__u64)from != model.word_at) return -14;
+  memcpy(to, &model.word, bytes);
+  return 0;
+}
+
+static const struct usc_jump* indirect_jump_at(__u32 number) {
+  return number == MODEL_JUMP ? &model.jump : 0;
+}
+
+void model_jump(__u32 number, __u64 sp, enum usc_jump_goes goes) {
   if (model.is_brief)
-    core_function_jumped_briefly(the_thread(), number, sp);
+    core_function_jumped_briefly(the_thread(), number, sp, goes, 0);
   else
-    core_function_jumped(the_thread(), number, sp);
+    core_function_jumped(the_thread(), number, sp, goes, 0);
+}
+
+void model_jump_indirectly(__u32 number, __u64 sp, const __u64* registers) {
+  struct jump_hit hit = {.jump = &model.jump, .registers = registers, .jump_number = MODEL_JUMP, .number = number};
+  bool may_end = model.is_brief ? may_end_at(the_thread(), sp, true) : may_end_at(the_thread(), sp, false);
+
+  model_jump(number, sp, may_end ? core_jump_goes(the_thread(), &hit, sp) : USC_JUMP_INSIDE);
+}
+
+void model_next_hit(void) {
+  if (!the_thread()->unread.jump) return;
+  if (model.is_brief)
+    core_settle_jump(the_thread(), true);
+  else
+    core_settle_jump(the_thread(), false);
 }
 
 void model_exec(void) {
@@ -169,6 +195,14 @@ void model_exit(void) {
 
 __u64 model_missed(void) {
   return cpu.stats.loss[USC_LOSS_PROBE_MISSED];
+}
+
+__u64 model_unread(void) {
+  return cpu.stats.loss[USC_LOSS_JUMP_UNREAD];
+}
+
+__u64 model_now(void) {
+  return last_now;
 }
 
 __u32 model_open(void) {

@@ -100,8 +100,9 @@ TEST_P(OpenFunctions, FunctionsThatShareTheCodeOfTheirReturn) {
 
 TEST_P(OpenFunctions, ATailCallEndsAtItsJump) {
   enter(1, kStack, 1);
-  model_jump(1, kStack - 16);  // a jump in the middle of the function: a table's
-  model_jump(1, kStack);
+  model_jump(1, kStack - 16, USC_JUMP_OUT);  // with a frame on the stack
+  model_jump(1, kStack, USC_JUMP_INSIDE);
+  model_jump(1, kStack, USC_JUMP_OUT);
   enter(2, kStack, 2);
   leave(2, kStack, 9);
   EXPECT_EQ(told(), "1:returned 2:returned");
@@ -265,7 +266,7 @@ TEST_P(OpenFunctions, RandomProgramsHaveNoReturnThatIsNotTheirs) {
       } else if (what < 93) {
         Frame& frame = frames.back();
         truth[frame.id] = USC_HOW_RETURNED;
-        model_jump(frame.number, frame.sp);
+        model_jump(frame.number, frame.sp, USC_JUMP_OUT);
         frame.number = pick(3);
         frame.id = next_id++;
         enter(frame.number, frame.sp, frame.id);
@@ -296,6 +297,149 @@ TEST_P(OpenFunctions, RandomProgramsHaveNoReturnThatIsNotTheirs) {
 INSTANTIATE_TEST_SUITE_P(WholeAndBrief, OpenFunctions, ::testing::Bool(),
                          [](const auto& which) { return std::string(which.param ? "Brief" : "Whole"); });
 
+// A function of 64 bytes whose probes stand at its entry and 16 bytes behind that, at `jmp *8(%rax,%rcx,8)`.
+class IndirectJumps : public OpenFunctions {
+ protected:
+  static constexpr __u64 kEntry = 0x400000;
+  static constexpr __u64 kPlace = kEntry + 16;
+  static constexpr __u64 kTable = 0x500000;
+
+  IndirectJumps() {
+    model.jump.in_memory = 1;
+    model.jump.base = 0;   // rax
+    model.jump.index = 2;  // rcx
+    model.jump.shift = 3;
+    model.jump.displacement = 8;
+    model.jump.entry_low = model.jump.entry_high = -16;
+    model.jump.parts = 2;
+    model.jump.part[0] = {-16, 48};
+    model.jump.part[1] = {0x1000, 0x1010};
+    registers_[0] = kTable;
+    registers_[2] = 3;
+    registers_[USC_JUMP_PLACE] = kPlace;
+    model.word_at = kTable + 8 + 24;
+    model.word_can_be_read = 1;
+  }
+
+  void jump_to(__u64 target, __u64 sp = kStack) {
+    model.word = target;
+    model_jump_indirectly(1, sp, registers_.data());
+  }
+
+  std::array<__u64, USC_JUMP_REGISTERS> registers_{};
+};
+
+TEST_P(IndirectJumps, AreEndsIfTheyLeadOut) {
+  enter(1, kStack, 1);
+  for (const __u64 inside : {kEntry + 1, kPlace, kEntry + 63, kPlace + 0x1000, kPlace + 0x100f}) jump_to(inside);
+  EXPECT_EQ(told(), "");
+  for (const __u64 outside : {kEntry - 1, kEntry + 64, kPlace + 0xfff, kPlace + 0x1010, ~__u64{0}}) {
+    told_hits.clear();
+    jump_to(outside);
+    EXPECT_EQ(told(), "1:returned") << outside;
+    EXPECT_NE(told_hits[0].flags & USC_EVENT_NO_RESULT, 0);
+    enter(1, kStack, 1);
+  }
+}
+
+TEST_P(IndirectJumps, WithAFrameOnTheStackAreNoEndsAndNothingIsRead) {
+  enter(1, kStack, 1);
+  jump_to(0x600000, kStack - 16);
+  EXPECT_EQ(told(), "");
+  EXPECT_EQ(model.reads, 0);
+  leave(1, kStack, 5);
+  EXPECT_EQ(told(), "1:returned");
+  jump_to(0x600000);  // it is not open
+  EXPECT_EQ(model.reads, 0);
+}
+
+// What it called was left by longjmp, and has not been found out.
+TEST_P(IndirectJumps, FindOutWhatWasLeftBelow) {
+  enter(1, kStack, 1);
+  enter(2, kStack - 64, 2);
+  jump_to(0x600000);
+  EXPECT_EQ(told(), "2:left 1:returned");
+}
+
+TEST_P(IndirectJumps, ToTheEntryGoOn) {
+  enter(1, kStack, 1);
+  jump_to(kEntry);
+  enter(1, kStack, 2);  // the probe there
+  jump_to(kEntry);
+  enter(1, kStack, 3);
+  leave(1, kStack, 7);
+  EXPECT_EQ(told(), "1:returned");
+  EXPECT_EQ(told_hits[0].result, 7);
+  enter(1, kStack, 4);  // a call of its own
+  enter(1, kStack, 5);
+  leave(1, kStack, 8);
+  EXPECT_EQ(told(), "1:returned 4:left 5:returned");
+}
+
+TEST_P(IndirectJumps, WhoseTargetIsNotInMemoryAreDecidedAtTheNextHit) {
+  enter(1, kStack, 1);
+  model.word_can_be_read = 0;
+  jump_to(0x600000);
+  const __u64 then = model_now();
+  EXPECT_EQ(told(), "");
+  model.word_can_be_read = 1;
+  model_next_hit();
+  enter(2, kStack, 2);
+  ASSERT_EQ(told(), "1:returned");
+  EXPECT_EQ(told_hits[0].head.time, then);
+  leave(2, kStack, 0);
+  enter(1, kStack, 3);
+  model.word_can_be_read = 0;
+  jump_to(kPlace);
+  model.word_can_be_read = 1;
+  model_next_hit();
+  leave(1, kStack, 4);
+  EXPECT_EQ(told(), "1:returned 2:returned 3:returned");
+  EXPECT_EQ(told_hits[2].result, 4);
+  EXPECT_EQ(model_unread(), 0);
+}
+
+TEST_P(IndirectJumps, WhoseTargetStaysUnknownAreCounted) {
+  enter(1, kStack, 1);
+  model.word_can_be_read = 0;
+  jump_to(0x600000);
+  model_next_hit();
+  EXPECT_EQ(model_unread(), 1);
+  enter(2, kStack, 2);
+  jump_to(0x600000);
+  model_exit();
+  EXPECT_EQ(model_unread(), 2);
+  EXPECT_EQ(told(), "1:left 2:open");
+}
+
+INSTANTIATE_TEST_SUITE_P(WholeAndBrief, IndirectJumps, ::testing::Bool(),
+                         [](const auto& which) { return std::string(which.param ? "Brief" : "Whole"); });
+
+TEST(Jumps, AreSoundWithWhatTheKernelSideCanFollow) {
+  usc_jump jump{};
+  jump.base = USC_JUMP_PLACE;
+  jump.index = USC_JUMP_NOTHING;
+  jump.parts = 1;
+  jump.part[0] = {0, 1};
+  EXPECT_TRUE(usc_jump_is_sound(&jump));
+  const auto expect_refused = [&](const auto& change) {
+    usc_jump changed = jump;
+    change(changed);
+    EXPECT_FALSE(usc_jump_is_sound(&changed));
+  };
+  expect_refused([](usc_jump& it) { it.base = 17; });
+  expect_refused([](usc_jump& it) { it.index = USC_JUMP_PLACE; });
+  expect_refused([](usc_jump& it) { it.shift = 4; });
+  expect_refused([](usc_jump& it) { it.in_memory = 2; });
+  expect_refused([](usc_jump& it) { it.pops = 2; });
+  expect_refused([](usc_jump& it) { it.parts = 0; });
+  expect_refused([](usc_jump& it) { it.parts = 17; });
+  expect_refused([](usc_jump& it) { it.part[0].high = 0; });
+  expect_refused([](usc_jump& it) { it.part[1].high = 1; });
+  expect_refused([](usc_jump& it) { it.entry_low = 1; });
+  expect_refused([](usc_jump& it) { it.pad[1] = 1; });
+}
+
 TEST(Conditions, AreThoseOfTheFlags) {
   constexpr __u64 kCarry = 1, kZero = 1 << 6, kSign = 1 << 7, kOverflow = 1 << 11, kParity = 1 << 2;
   constexpr std::array<__u64, 16> kHold = {
@@ -304,6 +448,11 @@ TEST(Conditions, AreThoseOfTheFlags) {
     EXPECT_TRUE(usc_condition_holds(condition, kHold.at(condition))) << condition;
     EXPECT_FALSE(usc_condition_holds(condition ^ 1U, kHold.at(condition))) << condition;
   }
+  constexpr __u64 kIndirect = USC_PLACE_OF_JUMP | 7ULL << USC_PLACE_INDIRECT_SHIFT;
+  EXPECT_EQ(usc_place_indirect(kIndirect), 7U);
+  EXPECT_EQ(usc_place_indirect(kIndirect | USC_PLACE_POPS), 7U);
+  EXPECT_EQ(usc_place_sp(kIndirect, 64), 64U);
+  EXPECT_EQ(usc_place_sp(kIndirect | USC_PLACE_POPS, 64), 72U);
   EXPECT_TRUE(usc_place_jumps(USC_PLACE_OF_JUMP, 0));
   EXPECT_FALSE(usc_place_jumps(USC_PLACE_OF_JUMP | 5U << USC_PLACE_CONDITION_SHIFT, 0));
   EXPECT_TRUE(usc_place_jumps(USC_PLACE_OF_JUMP | 5U << USC_PLACE_CONDITION_SHIFT, kZero));

@@ -301,7 +301,7 @@ TEST(Sequence, EveryCauseIsNumberedOrNot) {
       "raw_damaged",   "task_undefined",      "deferred_given_up", "rows_memory",     "perf_map_size",
       "cut_off",       "jit_spaces_full",     "perf_map_refused",  "log_context",     "log_kinds_full",
       "no_answer",     "scratch_busy_string", "probe_missed",      "probe_not_there", "probe_removed",
-      "clock_silent"};
+      "clock_silent",  "jump_unread"};
 #define USC_X(name, number, text, meaning, is_numbered, missing)            \
   {                                                                         \
     SequenceCheck check(1);                                                 \

@@ -2,7 +2,7 @@
 /*
  * How functions are paired from entry to return (`%return`). What is known at the entry is kept with the thread until one
  * of these happens:
- *   the function returns, or jumps to another one (a tail call): the event is told, how = returned;
+ *   the function returns, or jumps to another one (a tail call: core/probes/jumps.h): the event is told, how = returned;
  *   it turns out to have been left in another way (longjmp, an exception, exec): how = left;
  *   the thread or the tracing ends: how = open.
  * A return without a kept entry is not told: the entry was before tracing, or in the parent of a forked process.
@@ -280,6 +280,19 @@ struct function_begin {
 	__u32 number;
 };
 
+/* Has the innermost function of the program come to its entry by a jump of its own? It goes on. */
+static __always_inline bool goes_on_at_entry(struct task_entry *t, const struct function_begin *begin,
+					     bool on_alternate, const bool brief)
+{
+	__u32 depth = t->open_functions[0];
+	struct open_function *f = depth ? function_at_depth(t, false, depth - 1, false, brief) : 0;
+
+	if (!f || !f->goes_on || f->sp != begin->sp || f->number != begin->number || f->on_alternate != on_alternate)
+		return false;
+	f->goes_on = 0;
+	return true;
+}
+
 static __always_inline int keep_function_either(struct task_entry *t, const struct hit_room *hit,
 						const struct function_begin *begin, bool of_kernel, const bool brief)
 {
@@ -289,6 +302,8 @@ static __always_inline int keep_function_either(struct task_entry *t, const stru
 
 	if (!of_kernel) {
 		search.on_alternate = is_on_alternate_stack(this_task(), begin->sp);
+		if (goes_on_at_entry(t, begin, search.on_alternate, brief))
+			return 0;
 		if (t->open_functions[0])
 			find_function(&search, brief);
 	}
@@ -315,6 +330,7 @@ static __always_inline int keep_function_either(struct task_entry *t, const stru
 	f->image = begin->image;
 	f->number = begin->number;
 	f->on_alternate = search.on_alternate;
+	f->goes_on = 0;
 	barrier();
 	t->open_functions[of_kernel] = depth + 1;
 	return 0;
@@ -334,15 +350,18 @@ static __noinline int keep_function(struct task_entry *t, struct hit_room *hit, 
 struct function_end {
 	__u64 sp;
 	__u64 result;
+	__u64 now; /* when it was, if that is over */
 	__u32 number;
 	__u8 of_kernel;
 	__u8 result_is; /* usc_probe.result */
+	__u8 goes_on;	/* it is none: the function jumps to its own entry */
 };
 
 static __always_inline int function_ended_either(struct task_entry *t, const struct function_end *end, bool of_kernel,
 						 const bool brief)
 {
-	struct function_search search = {.t = t, .sp = end->sp, .now = now_ns(), .number = end->number};
+	struct function_search search = {
+		.t = t, .sp = end->sp, .now = end->now ? end->now : now_ns(), .number = end->number};
 	struct told_end told = {.now = search.now, .how = USC_HOW_RETURNED};
 	__u32 bytes = end->result_is & ~USC_RESULT_SIGNED;
 	struct open_function *f;
@@ -364,6 +383,11 @@ static __always_inline int function_ended_either(struct task_entry *t, const str
 		told.has_result = 1;
 	}
 	f = function_at_depth(t, of_kernel, search.depth - 1, false, brief);
+	if (end->goes_on) {
+		if (f)
+			f->goes_on = 1;
+		return 0;
+	}
 	if (f)
 		tell_function(t, f, &told, brief);
 	/* Not before: what interrupts this would use its room. */
@@ -406,19 +430,13 @@ static __always_inline void core_function_returned_briefly(struct task_entry *t,
 	function_ended_either(t, &end, of_kernel, true);
 }
 
-/* A function of the program is at a jump to another one, if its return address is at sp: it has no result of its own. */
-static __always_inline void core_function_jumped(struct task_entry *t, __u32 number, __u64 sp)
+/* It stays unknown whether the function ended there. */
+static __always_inline void give_up_unread_jump(struct task_entry *t)
 {
-	struct function_end end = {.sp = sp, .number = number};
-
-	function_ended(t, &end);
-}
-
-static __always_inline void core_function_jumped_briefly(struct task_entry *t, __u32 number, __u64 sp)
-{
-	struct function_end end = {.sp = sp, .number = number};
-
-	function_ended_either(t, &end, false, true);
+	if (!t->unread.jump)
+		return;
+	t->unread.jump = 0;
+	count_loss(cpu_state_of(current_cpu()), USC_LOSS_JUMP_UNREAD, t->process);
 }
 
 struct functions_end {
@@ -461,6 +479,7 @@ static __noinline int functions_end(struct task_entry *t, __u32 how, bool with_k
 
 	if (!t)
 		return 0;
+	give_up_unread_jump(t);
 	end_functions(OPEN_USER_FUNCTIONS, &end);
 	if (!with_kernel)
 		return 0;

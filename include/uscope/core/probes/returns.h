@@ -133,6 +133,7 @@ static __always_inline void core_open_functions(struct task_entry *t)
 
 	if (!t->functions)
 		return;
+	give_up_unread_jump(t);
 	list.room = begin_hit(t);
 	if (!list.room)
 		return;

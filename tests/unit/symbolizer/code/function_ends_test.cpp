@@ -49,10 +49,14 @@ class FunctionEndsTest : public ::testing::Test {
     std::string text;
     for (const std::uint64_t address : found->returns) text += " r" + std::to_string(address - kStart);
     for (const JumpOut& jump : found->jumps)
-      text += " j" + std::to_string(jump.address - kStart) +
+      text += (jump.again ? " a" : " j") + std::to_string(jump.address - kStart) +
               (jump.condition == JumpOut::kAlways ? "" : "?" + std::to_string(jump.condition - 1));
     for (const IndirectJump& jump : found->indirect)
-      text += (jump.stays ? " s" : " i") + std::to_string(jump.address - kStart);
+      text += (jump.stays        ? " s"
+               : jump.may_return ? " ri"
+                                 : " i") +
+              std::to_string(jump.address + jump.prefixes - kStart) +
+              (jump.condition == JumpOut::kAlways ? "" : "?" + std::to_string(jump.condition - 1));
     if (!found->doubt.empty()) text += " but " + found->doubt;
     return text.empty() ? text : text.substr(1);
   }
@@ -146,8 +150,52 @@ TEST_F(FunctionEndsTest, IndirectJumpsWithoutATableMayLeadAnywhere) {
   EXPECT_EQ(ends({0xff, 0x60, 0x10}), "i0");              // jmp *0x10(%rax)
   EXPECT_EQ(ends({0x48, 0x8b, 0x07, 0xff, 0xe0}), "i3");  // mov (%rdi),%rax; jmp *%rax
   EXPECT_EQ(ends({0x48, 0x8b, 0x04, 0xfa, 0xff, 0xe0, 0xc3}), std::string("i4 ") + kOpen);
-  EXPECT_EQ(ends({0x3e, 0xff, 0xe0}), "s0");  // notrack jmp *%rax: a switch
+  EXPECT_EQ(ends({0x3e, 0xff, 0xe0}), "i1");                                             // notrack jmp *%rax
+  EXPECT_EQ(ends({0x67, 0xff, 0x20}), "it has an indirect jump that cannot be probed");  // jmp *(%eax)
   EXPECT_EQ(ends({0x64, 0xff, 0x20}), "it jumps to an address in memory of its thread alone");
+}
+
+// A loop to the entry makes no new call.
+TEST_F(FunctionEndsTest, JumpsToTheEntryAreKnown) {
+  EXPECT_EQ(ends({0x48, 0xff, 0xcf, 0x75, 0xfb, 0xc3}), "r5 a3?5");  // dec %rdi; jne
+  EXPECT_EQ(ends({0x90, 0xff, 0xcf, 0x75, 0xfc, 0xc3}), "r5");       // to the second instruction
+  EXPECT_EQ(ends({0xe2, 0xfe, 0xc3}), "it goes back to its beginning by a jump that cannot be probed");
+}
+
+// The code of GCC's and Clang's thunks, in a function of its own and in the function itself.
+TEST_F(FunctionEndsTest, JumpsToThunksAreIndirectJumps) {
+  constexpr std::uint64_t kThunk = kStart + 0x105;
+  targets_[kThunk] = {TargetIs::kFunction, {}};
+  const EndsCode jump{0xe9, 0x00, 0x01, 0x00, 0x00};
+  // call 1f; 0: pause; lfence; jmp 0b; 1: mov %r11,(%rsp); ret
+  code_[kThunk] = {0xe8, 7, 0, 0, 0, 0xf3, 0x90, 0x0f, 0xae, 0xe8, 0xeb, 0xf9, 0x4c, 0x89, 0x1c, 0x24, 0xc3};
+  EXPECT_EQ(ends(jump), "i0");
+  EXPECT_EQ(find(jump)->indirect.at(0).to.base, 11);
+  EXPECT_FALSE(find(jump)->indirect.at(0).pops);
+  EXPECT_EQ(ends({0x0f, 0x84, 0xff, 0x00, 0x00, 0x00, 0xc3}), "r6 i0?4");
+  // … 1: lea 8(%rsp),%rsp; ret
+  code_[kThunk] = {0xe8, 7, 0, 0, 0, 0xf3, 0x90, 0x0f, 0xae, 0xe8, 0xeb, 0xf9, 0x48, 0x8d, 0x64, 0x24, 0x08, 0xc3};
+  EXPECT_TRUE(find(jump)->indirect.at(0).pops);
+  code_[kThunk] = {0x0f, 0xae, 0xe8, 0xff, 0xe1};  // lfence; jmp *%rcx
+  EXPECT_EQ(find(jump)->indirect.at(0).to.base, 2);
+  // What only begins so is none.
+  code_[kThunk] = {0xe8, 7, 0, 0, 0, 0xf3, 0x90, 0x0f, 0xae, 0xe8, 0xeb, 0xf9, 0x4c, 0x89, 0x1c, 0x24, 0x90, 0xc3};
+  EXPECT_EQ(ends(jump), "j0");
+  code_[kThunk] = {0xe8, 0, 1, 0, 0, 0xc3};
+  EXPECT_EQ(ends(jump), "j0");
+  EXPECT_EQ(ends({0xe8, 7, 0, 0, 0, 0xf3, 0x90, 0x0f, 0xae, 0xe8, 0xeb, 0xf9, 0x48, 0x89, 0x04, 0x24, 0xc3}), "ri16");
+  EXPECT_EQ(ends({0x50, 0xc3}), "ri1");
+}
+
+// lea table(%rip),%rax; mov %rax,(%rdx); jmp *(%rdi), and two labels: inc %rax; jmp *(%rdi), and ret
+TEST_F(FunctionEndsTest, LabelsOfAnInterpreterAreFoundByTheirTable) {
+  const EndsCode code = {0x48, 0x8d, 0x05, 0xf9, 0x1f, 0,    0,    0x48, 0x89,
+                         0x02, 0xff, 0x27, 0x48, 0xff, 0xc0, 0xff, 0x27, 0xc3};
+  EXPECT_EQ(ends(code), std::string("i10 ") + kOpen);
+  table({12, 17, 0x4000}, false);
+  EXPECT_EQ(ends(code), "r17 i10 i15");
+  table({12, 0x4000}, false);  // one word is no table
+  EXPECT_EQ(ends(code), std::string("i10 ") + kOpen);
 }
 
 // cmp $1,%edi; ja 1f; mov %edi,%edi; lea table(%rip),%rdx; movslq (%rdx,%rdi,4),%rax; add %rdx,%rax; jmp *%rax; two
@@ -173,7 +221,7 @@ TEST_F(FunctionEndsTest, TablesOfDistancesAreFollowed) {
 TEST_F(FunctionEndsTest, TablesOfAddressesAreFollowedAsFarAsTheyLeadIntoTheFunction) {
   const EndsCode code = {0xff, 0x24, 0xfd, 0x00, 0x30, 0, 0, 0x90, 0xc3, 0x90, 0xc3};
   table({7, 9, 0x4000}, false);
-  EXPECT_EQ(ends(code), "r8 r10 s0");
+  EXPECT_EQ(ends(code), "r8 r10 i0");
   table({7, 0x4000, 9}, false);
   EXPECT_EQ(ends(code), std::string("r8 i0 ") + kOpen);
   // Functions, among them this one: a tail call.
@@ -237,7 +285,7 @@ TEST_F(FunctionEndsTest, WhatDoesNotFitTogetherIsRefused) {
   EXPECT_EQ(ends({0xeb, 0x40}), "it jumps to code that belongs to no function that is known");
   targets_[kStart + 0x42] = {TargetIs::kMiddle, {}};
   EXPECT_EQ(ends({0xeb, 0x40}), "it jumps into the middle of another function");
-  EXPECT_EQ(ends({0xeb, 0xfe}), "");                                                    // an endless loop
+  EXPECT_EQ(ends({0xeb, 0xfe}), "a0");                                                  // an endless loop
   EXPECT_EQ(ends({0xcb}), "it returns by an instruction that cannot be probed");        // lret
   EXPECT_EQ(ends({0x48, 0xcf}), "it returns by an instruction that cannot be probed");  // iretq
   EXPECT_EQ(ends({0x66, 0xc3}), "it returns by an instruction that cannot be probed");

@@ -166,7 +166,13 @@ TEST(AnswerWire, BringsAnswersAsTheyAre) {
   answers[0].matches[0].probe.places = {1, 2};
   answers[0].matches[0].probe.with_return = true;
   answers[0].matches[0].probe.returns = {5, 7};
-  answers[0].matches[0].probe.jumps = {{6, 0}, {8, 5}};
+  usc_jump indirect{};
+  indirect.base = 3;
+  indirect.index = USC_JUMP_NOTHING;
+  indirect.parts = 1;
+  indirect.part[0] = {-16, 64};
+  answers[0].matches[0].probe.jumps = {{.place = 6, .may_return = true, .indirect = indirect},
+                                       {.place = 8, .condition = 5, .again = true, .indirect = {}}};
   answers[0].matches[0].probe.result_type = "int";
   answers[0].matches[0].probe.result_bytes = 4;
   answers[0].matches[0].probe.result_is_signed = true;
@@ -184,6 +190,10 @@ TEST(AnswerWire, BringsAnswersAsTheyAre) {
   EXPECT_TRUE(probe.with_return);
   EXPECT_EQ(probe.returns, (std::vector<std::uint64_t>{5, 7}));
   EXPECT_EQ(probe.jumps.at(1).condition, 5);
+  EXPECT_TRUE(probe.jumps.at(1).again);
+  EXPECT_FALSE(probe.jumps.at(1).indirect);
+  EXPECT_TRUE(probe.jumps.at(0).may_return);
+  EXPECT_EQ(probe.jumps.at(0).indirect->part[0].high, 64);
   EXPECT_EQ(probe.result_type, "int");
   EXPECT_TRUE(probe.result_is_signed);
   EXPECT_EQ(probe.not_kept, "arg6 is not kept");
@@ -203,6 +213,10 @@ TEST(AnswerWire, BringsAnswersAsTheyAre) {
   answers[0].matches[0].probe.jumps[1].condition = 17;
   EXPECT_FALSE(decode_answers(encode_answers(answers)));
   answers[0].matches[0].probe.jumps[1].condition = 16;
+  EXPECT_TRUE(decode_answers(encode_answers(answers)));
+  answers[0].matches[0].probe.jumps[0].indirect->index = 16;
+  EXPECT_FALSE(decode_answers(encode_answers(answers)));
+  answers[0].matches[0].probe.jumps[0].indirect->index = 15;
   EXPECT_TRUE(decode_answers(encode_answers(answers)));
   answers[0].matches[0].probe.result_bytes = 3;
   EXPECT_FALSE(decode_answers(encode_answers(answers)));
