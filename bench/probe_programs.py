@@ -33,11 +33,13 @@ def run(words, **options):
 
 
 def frames_of(path):
-    """(start, size) of the functions that call frame information tells, in .text."""
+    """Where .text begins, and (start, size) of the functions that call frame information tells in it. What begins with a
+    frame (.cold) is a part of another function."""
     head = re.search(r"\.text\s+PROGBITS\s+([0-9a-f]+) [0-9a-f]+ ([0-9a-f]+)", run(["readelf", "-SW", path]).stdout)
     low, size = int(head[1], 16), int(head[2], 16)
-    found = re.findall(r"FDE cie=\S+ pc=([0-9a-f]+)\.\.([0-9a-f]+)", run(["readelf", "--debug-dump=frames", path]).stdout)
-    frames = sorted({(int(start, 16), int(end, 16) - int(start, 16)) for start, end in found})
+    found = re.findall(r"FDE cie=\S+ pc=([0-9a-f]+)\.\.([0-9a-f]+)\n +LOC .*\n[0-9a-f]+ (\S+)",
+                       run(["readelf", "--debug-dump=frames-interp", path]).stdout)
+    frames = sorted({(int(start, 16), int(end, 16) - int(start, 16)) for start, end, cfa in found if cfa == "rsp+8"})
     return low, [(start, length) for start, length in frames if low <= start < low + size and length]
 
 

@@ -119,13 +119,13 @@ PROGRAMS = {
                      "curl -s -o /dev/null -w '%{http_code}\\n' --unix-socket sock http://x/none; done; kill -QUIT $!; wait"),
     "apache2": program("/usr/sbin/apache2", "mkdir -p w; seq 1 2000 > w/index.html; M=/usr/lib/apache2/modules; printf 'ServerName x\\nPidFile %s/pid\\nErrorLog %s/log\\nListen 127.0.0.1:18763\\n"
                        "LoadModule mpm_prefork_module '$M'/mod_mpm_prefork.so\\nLoadModule authz_core_module '$M'/mod_authz_core.so\\nLoadModule dir_module '$M'/mod_dir.so\\nLoadModule rewrite_module '$M'/mod_rewrite.so\\nDocumentRoot %s/w\\nStartServers 1\\nMinSpareServers 1\\n"
-                       "User www-data\\nGroup www-data\\nRewriteEngine on\\nRewriteRule ^/r /index.html\\nMutex pthread\\n' $PWD $PWD $PWD > c; chmod -R a+rX .. .; PROGRAM -d $PWD -f $PWD/c -DFOREGROUND 2>/dev/null & n=0; until [ -s pid ] || [ $n = 300 ]; do sleep 0.1; n=$((n+1)); done; sleep 1; "
+                       "User www-data\\nGroup www-data\\nRewriteEngine on\\nRewriteRule ^/r /index.html\\nMutex pthread\\n' $PWD $PWD $PWD > c; chmod -R a+rX .. .; setsid PROGRAM -d $PWD -f $PWD/c -DFOREGROUND 2>/dev/null & n=0; until [ -s pid ] || [ $n = 300 ]; do sleep 0.1; n=$((n+1)); done; sleep 1; "
                        "for i in 1 2 3; do curl -s http://127.0.0.1:18763/ | cksum; curl -s http://127.0.0.1:18763/r7 | cksum; curl -s -o /dev/null -w '%{http_code}\\n' http://127.0.0.1:18763/none; done; kill $!; wait"),
     "git": program("/usr/bin/git", "G='PROGRAM'; $G init -q -b m .; for i in 1 2 3 4 5 6; do seq 1 $((i * 20)) > f$((i % 3)); $G add .; $G commit -q -m c$i; done; $G log --stat --format='%H %s'; $G diff HEAD~3 | cksum; "
                    "$G fsck --no-progress; $G repack -adq; $G cat-file -p HEAD; $G rev-list --objects --all | sort | cksum; $G blame f1 | tail -2; $G grep -c 7",
                    GIT_AUTHOR_NAME="a", GIT_AUTHOR_EMAIL="a@b", GIT_COMMITTER_NAME="a", GIT_COMMITTER_EMAIL="a@b",
                    GIT_AUTHOR_DATE="2020-01-01T00:00:00Z", GIT_COMMITTER_DATE="2020-01-01T00:00:00Z", GIT_CONFIG_NOSYSTEM="1"),
-    "cc1": program(compiler("cc1"), C_FILE + "PROGRAM -quiet -O2 f.c -o - | cksum; PROGRAM -quiet -O0 -g f.c -o - | cksum; echo 'int f( {' > b.c; PROGRAM -quiet b.c -o /dev/null"),
+    "cc1": program(compiler("cc1"), C_FILE + "PROGRAM -quiet -O2 f.c -o - | cksum; PROGRAM -quiet -O0 f.c -o - | cksum; echo 'int f( {' > b.c; PROGRAM -quiet b.c -o /dev/null"),
     "as": program("/usr/bin/x86_64-linux-gnu-as", "printf 'f:\\n.cfi_startproc\\nmov $1,%%eax\\njmp g\\nret\\n.cfi_endproc\\ng: .long 1,2,f-g\\n' > f.s; PROGRAM --64 -o f.o f.s; cksum f.o; echo '  mov bad,' | PROGRAM -o /dev/null"),
     "ld": program("/usr/bin/x86_64-linux-gnu-ld.bfd", "echo 'int f(void){return 1;} int _start(void){return f();}' > f.c; gcc -c -O1 -fno-pic f.c; PROGRAM -o a f.o && cksum a; PROGRAM -shared -o b.so f.o; PROGRAM -r -o c f.o; cksum c; PROGRAM -o d nothing.o"),
     "objdump": program("/usr/bin/x86_64-linux-gnu-objdump", "PROGRAM -d --start-address=0x4000 --stop-address=0x4400 /usr/bin/gzip | tail -n +4 | cksum; PROGRAM -h -p -T /usr/bin/gzip | tail -n +4 | cksum"),
@@ -139,5 +139,4 @@ PROGRAMS = {
     "diff": program("/usr/bin/diff", "seq 1 500 > a; seq 1 3 600 > b; PROGRAM a b | cksum; PROGRAM -u a b | tail -n +3 | cksum; PROGRAM -y a b | cksum"),
     "curl": program("/usr/bin/curl", "seq 1 500 > a; PROGRAM -s file://$PWD/a | cksum; PROGRAM -s http://127.0.0.1:1/; echo $?; PROGRAM --version; PROGRAM -G -s -w '%{url_effective}' -d a=1 file://$PWD/none"),
     "rsync": program("/usr/bin/rsync", "mkdir d; for i in $(seq 30); do seq 1 $i > d/f$i; done; PROGRAM -a --out-format='%n' d/ e/ | sort | cksum; diff -r d e && echo same; PROGRAM -anc --itemize-changes d/ e/"),
-    "busybox": program("/usr/bin/busybox", f"{NUMBERS} | PROGRAM awk '{{ s += $1 }} END {{ print s }}'; PROGRAM sh -c 'for i in 1 2 3; do echo $i; done'; {TEXT} | PROGRAM gzip -c | PROGRAM gunzip -c | PROGRAM md5sum; PROGRAM dc -e '2 3 + p'; {NUMBERS} | PROGRAM sort -r | PROGRAM head -2; PROGRAM expr 6 '*' 7"),
 }
