@@ -223,10 +223,10 @@ std::vector<ExecutableMapping> executable_mappings_of(std::uint32_t pid) {
     ExecutableMapping mapping;
     char dash = 0;
     std::string permissions;
-    std::string offset;
     std::string device;
     std::uint64_t inode = 0;
-    words >> std::hex >> mapping.start >> dash >> mapping.end >> permissions >> offset >> device >> std::dec >> inode;
+    words >> std::hex >> mapping.start >> dash >> mapping.end >> permissions >> mapping.offset >> device >> std::dec >>
+        inode;
     if (inode == 0 || permissions.size() < 3 || permissions[2] != 'x') continue;
     // The path in this line has newlines as \012, which a name may also contain literally.
     mapping.path = path_behind(tid, map_files_entry(tid, mapping.start, mapping.end));

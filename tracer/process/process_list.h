@@ -48,6 +48,7 @@ inline constexpr std::string_view kDeleted = " (deleted)";
 struct ExecutableMapping {
   std::uint64_t start = 0;
   std::uint64_t end = 0;
+  std::uint64_t offset = 0;  // of `start` in the file
   std::string path;
 };
 [[nodiscard]] std::vector<ExecutableMapping> executable_mappings_of(std::uint32_t pid);

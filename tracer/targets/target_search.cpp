@@ -24,6 +24,7 @@
 #include "tracer/targets/binary_search.h"
 #include "tracer/targets/confined_search.h"
 #include "tracer/targets/kernel_functions.h"
+#include "tracer/targets/place_bytes.h"
 #include "tracer/targets/tracepoints.h"
 
 namespace uscope::tracer {
@@ -85,6 +86,7 @@ Result<std::vector<TargetAnswer>> search_binaries(const std::vector<Target>& tar
   if (!answers || answers->size() != targets.size())
     return Error{"the process that looks for targets in programs and libraries has ended without an answer",
                  "one of these files may be damaged: name the others alone"};
+  refuse_changed_code(search.application.pids, *answers);
   for (std::size_t i = 0; i < targets.size(); i++)
     if (TargetAnswer& answer = (*answers)[i];
         answer.matches.empty() && targets[i].binary.find('/') == std::string::npos)
