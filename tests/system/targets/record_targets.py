@@ -59,6 +59,38 @@ while True:
 """
 
 
+# Bytes that are no code among the code: constants that belong to no function, and behind a jump and a return in
+# functions. Each decodes as instructions, a return among them. The program prints what it makes of them.
+CONSTANTS = """
+#include <stdio.h>
+unsigned long behind_jump(unsigned long x), behind_return(unsigned long x), summed(unsigned long x), *where(void);
+__asm__(".text\\n"
+        ".globl table\\n.balign 8\\ntable: .quad 0x90c39090c3909090, 0x9090909090c39090\\n"
+        ".globl behind_jump\\n.type behind_jump,@function\\nbehind_jump: .cfi_startproc\\n"
+        "  mov 1f(%rip), %rax\\n  add %rdi, %rax\\n  jmp 2f\\n1: .quad 0x90909090c3909090\\n2: ret\\n"
+        ".cfi_endproc\\n.size behind_jump,.-behind_jump\\n"
+        ".globl behind_return\\n.type behind_return,@function\\nbehind_return: .cfi_startproc\\n"
+        "  mov 1f(%rip), %rax\\n  xor %rdi, %rax\\n  ret\\n1: .quad 0x9090c390c390c390\\n"
+        ".cfi_endproc\\n.size behind_return,.-behind_return\\n"
+        ".globl summed\\n.type summed,@function\\nsummed: .cfi_startproc\\n"
+        "  lea table(%rip), %rax\\n  mov (%rax), %rcx\\n  add 8(%rax), %rcx\\n  lea (%rcx,%rdi), %rax\\n  ret\\n"
+        ".cfi_endproc\\n.size summed,.-summed\\n");
+int main(void) {
+  unsigned long sum = 0;
+  for (int i = 0; i < 10; i++) sum = sum * 31 + behind_jump(i) + behind_return(i) + summed(i) + *where();
+  return printf("%lx\\n", sum) < 0;
+}
+"""
+# A library whose code is changed when it is loaded.
+RELOCATED = """
+unsigned long values[2] = {7, 8};
+unsigned long* where(void);
+int plain(int x) { return x + 1; }
+__asm__(".text\\n.globl where\\n.type where,@function\\nwhere: .cfi_startproc\\n  movabs $values, %rax\\n  ret\\n"
+        ".cfi_endproc\\n.size where,.-where\\n");
+"""
+
+
 def lines_of(text):
     """The lines of events, without what descriptors stand for, which is not known while tracing."""
     return sorted(re.sub(r"(?<=[0-9D])<[^<>]*>", "", line) for line in text.splitlines() if re.match(r".+\[\d+/\d+\] -?\d+\.\d{6} ", line))
@@ -142,6 +174,28 @@ class Recordings(TraceCase):
         self.assertEqual(self.rows("SELECT count(*) FROM kind_argument"), [(6,)])
         os.unlink(self.db)
         self.assertNotIn("not kept", self.record("-q", *options, command=("true",)).stderr)
+
+    def test_bytes_that_are_no_code_are_never_probed(self):
+        """The oracle is what the program prints without uscope."""
+        program, library = self.path("constants"), self.path("librelocated.so")
+        subprocess.run(["gcc", "-shared", "-Wl,-z,notext", "-x", "c", "-o", library, "-"], input=RELOCATED, text=True, check=True,
+                       stderr=subprocess.DEVNULL)
+        subprocess.run(["gcc", "-O1", "-x", "c", "-o", program, "-", "-x", "none", library], input=CONSTANTS, text=True, check=True)
+        untraced = subprocess.run([program], check=True, capture_output=True, text=True).stdout
+        for way in ("", "%return"):
+            done = self.record("-e", "none", "--force", "-t", f"ufunction:{program}:*{way}", "-t", f"ufunction:{library}:*{way}", "-t",
+                               "ufunction:libc:getpid", command=(program,))
+            self.assertEqual((done.returncode, done.stdout), (0, untraced), done.stderr)
+            hits = dict(self.rows("SELECT kind, count(*) FROM v_event GROUP BY 1"))
+            self.assertEqual(hits.get("constants:summed"), 10, hits)
+            self.assertNotIn("constants:table", hits)
+            self.assertNotIn("librelocated.so:where", hits)
+            if way:
+                self.assertFalse({"constants:behind_jump", "constants:behind_return"} & set(hits), hits)
+        for target in (f"{program}:table", f"{library}:where", f"{program}:behind_jump%return", f"{program}:behind_return%return"):
+            done = self.record("-t", "ufunction:" + target, command=(program,))
+            self.assertEqual(done.returncode, 125, target)
+            self.assertIn("--force-probe", done.stderr)
 
     def zlib_called(self, other):
         library = self.path("libmine.so")
