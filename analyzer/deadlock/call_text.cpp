@@ -10,6 +10,7 @@ namespace uscope::analyzer {
 namespace {
 
 std::string named(const Resource* found, std::int64_t fd) {
+  if (fd == -1) return "a file without a number";  // LookedDescriptor::is_stale()
   if (!found || found->name.empty()) return fmt::format("{}", fd);
   const std::string object = found->object_name();
   return fmt::format("{}<{}{}>", fd, found->name, object == found->name ? "" : " of " + object);

@@ -38,7 +38,9 @@ struct CallWait {
   bool weak = false;          // a process that has no part in it yet could end it: a FIFO that it opens
   bool by_handler = false;    // kOutside: nothing but a handler of a signal is known that could end it
   bool by_self_pipe = false;  // by_handler: it would use what only this process has, or what does not block
+  bool by_own_end = false;    // by_handler: it would use the other end, which this process and others have
   bool by_timer = false;      // by_handler: of a signal that a timer may send
+  bool doubtful = false;      // kUnknown: it would be kFollowed, if what `why` tells did not end it
   bool has_unknown = false;   // something that could end it is not known, whatever else is
   std::string by_name;      // kOutside: nothing but somebody who opens this FIFO or terminal, or changes this System V
                             // object, is known that could end it

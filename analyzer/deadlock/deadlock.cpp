@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "analyzer/deadlock/call_wait.h"
+#include "analyzer/deadlock/changed_numbers.h"
 #include "analyzer/deadlock/deadlock_story.h"
 #include "analyzer/deadlock/lock_owner.h"
 #include "analyzer/deadlock/look.h"
@@ -229,6 +230,10 @@ void Diagnostician::enter_looked_calls() {
       look_.past.insert(look_.threads.extract(thread.thread_id));
       continue;
     }
+    // It sleeps in something else than the call that it has made (a seccomp filter's supervisor, a page that is held
+    // back): not in the futex.
+    if (seen && seen->asleep && seen->call.empty() && thread.standing == Standing::kHeld)
+      thread.standing = Standing::kUncertain;
     if (!seen || !seen->asleep || seen->call.empty()) continue;
     // A command that ends by itself when it is interrupted leaves its waits before anybody can look at them again.
     if (thread.hung && thread.standing == Standing::kUncertain && seen->call == "futex" &&
@@ -545,6 +550,7 @@ Result<Diagnosis> diagnose(const store::Database& database, bool under_way) {
   if (!history) return history.error();
   auto look = read_look(database);
   if (!look) return look.error();
+  if (auto done = find_changed_numbers(database, *calls, *look); !done) return done.error();
   auto diagnosis = Diagnostician(std::move(*calls), std::move(*history), std::move(*look)).run();
   if (!diagnosis) return diagnosis;
   if (auto done = find_openings(database, diagnosis->findings); !done) return done.error();

@@ -8,6 +8,9 @@
 namespace uscope::analyzer {
 
 void WaitFollower::descriptor(const LookedDescriptor& waited) {
+  if (waited.is_stale())
+    return unknown(fmt::format("a file in the set of epoll descriptor {} whose own number was closed",
+                               waited.via_fd.value_or(-1)));
   const Resource* found = own(waited.fd);
   if (!found) return unknown(fmt::format("what ends its wait for descriptor {}, of which nothing is known", waited.fd));
   if (waited.is_opening()) {
@@ -32,21 +35,6 @@ void WaitFollower::descriptor(const LookedDescriptor& waited) {
   const auto known = kOthers.find(found->type);
   if (known != kOthers.end()) return outside(known->second + found->name);
   unknown("what ends its wait for " + found->name);
-}
-
-// The look does not tell whether a socket has a time limit; a trace that has all calls does.
-void WaitFollower::limit() {
-  const Resource* waited = nullptr;
-  for (const LookedDescriptor& descriptor : looked_->descriptors) {
-    const Resource* held = own(descriptor.fd);
-    if (held && (held->type == "unix" || held->type == "inet")) waited = held;
-  }
-  if (!waited || look_.limits_sockets) return outside("the time, if the call has a limit");
-  if (!has_all_calls())
-    unknown(
-        fmt::format("whether {} has a time limit (SO_RCVTIMEO, SO_SNDTIMEO), which only a trace from the start "
-                    "of the program tells",
-                    waited->name));
 }
 
 void WaitFollower::socket(const LookedDescriptor& waited, const Resource& own) {

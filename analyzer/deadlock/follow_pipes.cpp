@@ -7,13 +7,10 @@
 #include "analyzer/deadlock/wait_follower.h"
 
 namespace uscope::analyzer {
-namespace {
 
-bool is_make(const LastProcess& process) {
+bool WaitFollower::is_make(const LastProcess& process) {
   return process.program == "make" || process.program == "gmake";
 }
-
-}  // namespace
 
 // GNU make has both ends of the pipe of its job server, and so has each job that takes tokens from it. Handlers of jobs
 // put tokens back only when a signal ends them, and those of make leave the pipe alone.

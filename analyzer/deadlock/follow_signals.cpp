@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include <fmt/core.h>
+
+#include <algorithm>
 #include <csignal>
 
 #include "analyzer/deadlock/wait_follower.h"
+#include "syscalls/errno_names.h"
 
 namespace uscope::analyzer {
 namespace {
@@ -36,6 +40,46 @@ bool WaitFollower::may_handle_signals(std::size_t process) const {
     process = parent->second;
   }
   return true;
+}
+
+// "SIGTERM or SIGHUP": handlers of these may be called from outside. SIGCHLD comes with the end of children, which
+// children() asks. Empty: there are none.
+std::string WaitFollower::handled_signals(std::size_t process) const {
+  constexpr std::size_t kNamed = 4;
+  const auto caught = caught_.find(process);
+  if (caught == caught_.end()) return may_handle_signals(process) ? "a signal" : "";
+  const std::uint64_t outside = caught->second & ~kTimerSignals & ~kInnerSignals & ~bits_of({SIGCHLD});
+  std::string text;
+  std::size_t told = 0;
+  for (int signal = 1; signal <= 64; signal++) {
+    if ((outside >> (signal - 1) & 1U) == 0 || ++told > kNamed) continue;
+    text += (text.empty() ? "" : ", ") + syscalls::signal_name(signal);
+  }
+  return told > kNamed ? text + fmt::format(" or {} others", told - kNamed) : text;
+}
+
+// GNU make's handlers, and those of jobs that wait for one of its tokens, only end the process; so does the handler of
+// SIGINT that a shell has by itself, which runs a rule. A thread in vfork gets
+// no signal before its child has executed a program, but other threads do. Where whoever knows a name could end the
+// wait, that says more.
+void WaitFollower::handlers() {
+  if (!out_.by_name.empty()) return;
+  const LastProcess& process = calls_.processes[thread_->process];
+  const auto at_server = [&](const LookedDescriptor& waited) {
+    const Resource* held = own(waited.fd);
+    return held != nullptr && is_job_server(*held);
+  };
+  const bool gets_token =
+      !looked_->descriptors.empty() && std::all_of(looked_->descriptors.begin(), looked_->descriptors.end(), at_server);
+  const bool in_vfork = std::any_of(looked_->processes.begin(), looked_->processes.end(),
+                                    [](const LookedProcess& waited) { return waited.what == "vfork"; });
+  if (is_make(process) || gets_token || (in_vfork && threads_[thread_->process].size() == 1)) return;
+  const auto parent = places_.find(process.parent_id);
+  const bool runs_rule = parent != places_.end() && is_make(calls_.processes[parent->second]);
+  const std::string signals = handled_signals(thread_->process);
+  if (!signals.empty() && !(runs_rule && signals == "SIGINT"))
+    handler(fmt::format("a handler of {} in process {}{}", signals, process.pid,
+                        process.program.empty() ? "" : " `" + process.program + "`"));
 }
 
 void WaitFollower::timers() {

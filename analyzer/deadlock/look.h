@@ -29,6 +29,8 @@ struct LookedDescriptor {
 
   // A FIFO that the call waits to open: it is no descriptor yet.
   [[nodiscard]] bool is_opening() const { return fd < -1; }
+  // A file in an epoll set that no longer has the number under which it was put there.
+  [[nodiscard]] bool is_stale() const { return fd == -1; }
 };
 
 // The class of the System V object that a call waits for, as HeldLock has it; null: for none.
@@ -58,8 +60,9 @@ struct LookedThread {
   std::string call;  // empty: none, or not known
   std::array<std::uint64_t, 6> args{};
   std::optional<bool> timed;            // nullopt: not known
-  std::optional<std::uint64_t> caught;  // signals for which its process has handlers: bit 0 is signal 1; of those of
-                                        // timers, such as a timer may send
+  std::optional<std::uint64_t> caught;  // signals for which its process has handlers, and that some thread does not
+                                        // block: bit 0 is signal 1; of those of timers, such as a timer may send, and
+                                        // SIGALRM also where it would end the process
   std::vector<LookedDescriptor> descriptors;
   std::vector<LookedProcess> processes;
   std::vector<LookedMonitor> monitors;
@@ -123,7 +126,9 @@ struct Look {
   std::set<ProcessRowId> ask_for_handlers;
   std::set<ProcessRowId> ask_for_timers;
   std::set<ProcessRowId> ask_for_alarms;
-  bool limits_sockets = false;  // some process has asked for a time limit of a socket
+  std::int64_t limits_changed_ns = 0;  // when a process last asked for another time limit of a socket; 0: none did
+  // Descriptors for which threads wait that another thread of the process has closed or replaced since.
+  std::set<std::pair<ThreadRowId, std::int64_t>> renumbered;
   bool kernel_signals = false;  // some process may have asked that the kernel signals an eventfd
   // System V objects without a key (IPC_PRIVATE) that the trace has seen made: class as of HeldLock, and id.
   std::set<std::pair<std::string, std::int64_t>> made_private;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The graph is examined once more, with less caution: a wait that only a handler could end waits for what else could
-// end it; a futex wait in a Java process waits for any other thread of the process; and threads of the virtual machine
-// itself (compilers, collectors, its clock) do nothing for others, though they wake up now and then. A thread that is
-// stuck then, and was not before, is told of in two cases: it has something to write that nobody reads; or it and a
-// Java process wait for each other.
+// The graph is examined once more, with less caution: a wait that only a way out (ways_out.h) could end, a handler
+// above all, waits for what else could end it; a futex wait in a Java process waits for any other thread of the
+// process; and threads of the virtual machine itself (compilers, collectors, its clock) do nothing for others, though
+// they wake up now and then. A thread that is stuck then, and was not before, is told of in three cases: it has
+// something to write that nobody reads; it and a Java process wait for each other; or it waits in a circle.
 #include "analyzer/deadlock/nearly_stuck.h"
 
 #include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -47,9 +48,15 @@ class LessCaution {
   [[nodiscard]] const LastCall& call(std::size_t i) const { return it_.calls.threads[i]; }
   [[nodiscard]] bool is_java(std::size_t process) const { return java_.count(process) != 0; }
   [[nodiscard]] bool only_now(std::size_t i) const { return stuck_[i] && !it_.stuck[i]; }
-  [[nodiscard]] std::vector<bool> loosened(bool self_pipes) const;
+  [[nodiscard]] std::vector<Waiter> loosened_waiters(bool self_pipes) const;
+  [[nodiscard]] std::vector<bool> loosened(bool self_pipes) const {
+    return stuck_threads(loosened_waiters(self_pipes));
+  }
   void loosen(std::size_t i, bool self_pipes, Waiter& waiter) const;
   [[nodiscard]] bool waits_in_circle(std::size_t i) const;
+  [[nodiscard]] bool tells(std::size_t i) const;
+  [[nodiscard]] std::string of_circle() const;
+  [[nodiscard]] std::string ways_text(const std::vector<std::size_t>& threads) const;
   [[nodiscard]] bool waits_for(std::size_t thread, std::size_t process) const;
   [[nodiscard]] std::optional<std::size_t> java_behind(std::size_t i) const;
   [[nodiscard]] std::string of_java(std::size_t i, std::size_t java) const;
@@ -64,16 +71,16 @@ class LessCaution {
   std::vector<bool> without_self_pipes_;  // handlers that use these are a hope
 };
 
-std::vector<bool> LessCaution::loosened(bool self_pipes) const {
+std::vector<Waiter> LessCaution::loosened_waiters(bool self_pipes) const {
   std::vector<Waiter> waiters = it_.waiters;
   for (std::size_t i = 0; i < size(); i++) loosen(i, self_pipes, waiters[i]);
-  return stuck_threads(waiters);
+  return waiters;
 }
 
 void LessCaution::loosen(std::size_t i, bool self_pipes, Waiter& waiter) const {
   const CallWait& wait = waits_[i];
-  if (wait.by_handler && (self_pipes || !wait.by_self_pipe) && !wait.by_timer && !wait.has_unknown &&
-      !wait.holders.empty()) {
+  const bool may_end = wait.by_handler || (wait.state == CallWait::State::kUnknown && wait.doubtful);
+  if (may_end && (self_pipes || !wait.by_self_pipe) && !wait.by_timer && !wait.has_unknown && !wait.holders.empty()) {
     waiter.held = true;
     waiter.releaser = Releaser::kProcesses;
     waiter.holders = wait.holders;
@@ -94,6 +101,16 @@ bool LessCaution::waits_for(std::size_t thread, std::size_t process) const {
   return std::find(holders.begin(), holders.end(), process) != holders.end();
 }
 
+// "a handler of SIGTERM in process 12 `sh`, or a signal to process 13 (which it traces)"
+std::string LessCaution::ways_text(const std::vector<std::size_t>& threads) const {
+  std::vector<std::string> ways;
+  for (const std::size_t i : threads)
+    if ((waits_[i].by_handler || waits_[i].doubtful) &&
+        std::find(ways.begin(), ways.end(), waits_[i].why) == ways.end())
+      ways.push_back(waits_[i].why);
+  return fmt::format("{}", fmt::join(ways, ", or "));
+}
+
 // Whether it waits for another process which waits for its own, to read or to write; who only waits for its end may
 // rest.
 bool LessCaution::waits_in_circle(std::size_t i) const {
@@ -103,6 +120,34 @@ bool LessCaution::waits_in_circle(std::size_t i) const {
         std::any_of(waits_[other].ends.begin(), waits_[other].ends.end(), is_own))
       return true;
   return false;
+}
+
+// Whether a way out of its wait makes a circle worth telling: one that is there for handlers is at rest.
+bool LessCaution::tells(std::size_t i) const {
+  const bool may_end = waits_[i].by_handler || waits_[i].doubtful;
+  return only_now(i) && may_end && (!waits_[i].by_own_end || waits_in_circle(i));
+}
+
+// A circle that would be a deadlock, if nothing came from outside.
+std::string LessCaution::of_circle() const {
+  const std::vector<Waiter> waiters = loosened_waiters(false);
+  for (const GraphFinding& found : find_stuck(waiters, false)) {
+    const bool is_new =
+        std::any_of(found.threads.begin(), found.threads.end(), [&](std::size_t i) { return tells(i); });
+    const bool is_circle = found.type == FindingType::kCycle || found.type == FindingType::kSelfDeadlock ||
+                           found.type == FindingType::kStopped;
+    if (!is_new || !is_circle) continue;
+    const auto handles =
+        std::find_if(found.threads.begin(), found.threads.end(), [&](std::size_t i) { return waits_[i].by_handler; });
+    std::string text = fmt::format("{} Nothing but {} could let {} go on.",
+                                   explain({it_.calls, it_.objects, waiters, without_self_pipes_}, found),
+                                   ways_text(found.threads), found.threads.size() == 1 ? "it" : "one of them");
+    if (handles != found.threads.end())
+      text += fmt::format(" `grep SigCgt /proc/{}/status` shows which signals have a handler",
+                          it_.calls.processes[call(*handles).process].pid);
+    return text;
+  }
+  return "";
 }
 
 // A Java process that the thread waits for, and one of whose threads waits for the thread's process.
@@ -161,14 +206,12 @@ std::string LessCaution::of_handler(std::size_t i) const {
 // Who has something to write says more than who waits to read.
 std::string LessCaution::why() const {
   if (it_.calls.tasks_missing) return "";
-  std::optional<std::size_t> shares;
   for (std::size_t i = 0; i < size(); i++) {
     if (!only_now(i) || call(i).wait) continue;
     if (const auto java = java_behind(i)) return of_java(i, *java);
     if (auto text = waits_[i].writes ? of_handler(i) : ""; !text.empty()) return text;
-    if (!shares && without_self_pipes_[i] && waits_[i].by_handler && waits_in_circle(i)) shares = i;
   }
-  return shares ? of_handler(*shares) : "";
+  return of_circle();
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "analyzer/deadlock/call_text.h"
+#include "analyzer/deadlock/ways_out.h"
 
 namespace uscope::analyzer {
 namespace {
@@ -43,6 +44,7 @@ WaitFollower::WaitFollower(const LastCalls& calls, const Look& look) : calls_(ca
     by_pid_[calls.processes[i].pid] = i;
     children_[calls.processes[i].parent_id].push_back(i);
   }
+  find_tracees();
   for (const Resource& held : look.resources) {
     if (held.process_id) by_fd_.emplace(std::pair(held.process_id, held.fd), &held);
     if (held.fd < kInFlight) continue;  // not open yet
@@ -61,6 +63,18 @@ WaitFollower::WaitFollower(const LastCalls& calls, const Look& look) : calls_(ca
       if (held != by_fd_.end() && held->second->type == "tty" && held->second->peer)
         at_terminals_.emplace(*held->second->peer, process);
     }
+  }
+}
+
+// Of the threads that are traced with ptrace, by whom. The kernel tells the tracer's thread.
+void WaitFollower::find_tracees() {
+  std::map<std::int64_t, std::size_t> processes;  // by tid
+  for (const LastCall& thread : calls_.threads) processes.emplace(thread.tid, thread.process);
+  for (const LastCall& thread : calls_.threads) {
+    const auto seen = look_.threads.find(thread.thread_id);
+    if (seen == look_.threads.end() || seen->second.tracer_pid.value_or(0) == 0) continue;
+    const auto tracer = processes.find(*seen->second.tracer_pid);
+    if (tracer != processes.end() && alive_.count(thread.process) != 0) tracees_.emplace(tracer->second, &thread);
   }
 }
 
@@ -110,31 +124,10 @@ void WaitFollower::ends(const Resource& own, const Holders& others, const char* 
     // The handler of a signal writes to such a descriptor, so that the thread wakes up.
     const bool of_handler = is_own(other) && handles && (other->nonblocking || asks_many(looked_->call) || only_own);
     if (of_handler) handler(fmt::format("a signal handler that uses descriptor {}", other->fd));
+    out_.by_own_end = out_.by_own_end || of_handler;
     out_.by_self_pipe = out_.by_self_pipe || (of_handler && (other->nonblocking || only_own));
     hold(*other, part);
   }
-}
-
-// What could not be looked at may be what ends the wait.
-void WaitFollower::troubles() {
-  for (const Look::Trouble& trouble : look_.troubles) {
-    const auto place = places_.find(trouble.process_id);
-    if (!trouble.process_id || place == places_.end()) {
-      outside("what could not be looked at (" + trouble.what + ")");
-    } else if (place->second == thread_->process ||
-               std::find(out_.holders.begin(), out_.holders.end(), place->second) != out_.holders.end()) {
-      unknown("what could not be looked at (" + trouble.what + ")");
-    }
-  }
-}
-
-// What lies in a socket's queue may be an end of what the call waits for, and the kernel does not say what it is. It
-// may have been sent by whoever once had that end, and be received by whoever has the socket.
-void WaitFollower::flights() {
-  if (!flight_ || looked_->descriptors.empty()) return;
-  unknown(fmt::format(
-      "descriptors that are in flight to {} of process {}{}: one of them may be an end of what it waits for",
-      flight_->name, flight_->pid, flight_->process.empty() ? "" : " `" + flight_->process + "`"));
 }
 
 // A process whose parent has ended may have become a child of this one.
@@ -150,6 +143,9 @@ void WaitFollower::any_child() {
 }
 
 void WaitFollower::process(const LookedProcess& waited) {
+  // Beside any child: one that the trace does not know, or whom the process traces.
+  if (waited.pid && looked_->processes.size() > 1 && by_pid_.count(*waited.pid) == 0)
+    return outside(fmt::format("process {}, which is not traced by uscope: its child, or traced by it", *waited.pid));
   if (waited.pid && *waited.pid > 0) return hold_process(*waited.pid);
   any_child();
 }
@@ -168,12 +164,6 @@ CallWait WaitFollower::follow(const LastCall& thread) {
   if (!sleeps || looked_->call.empty() || looked_->timed.value_or(false)) return out_;
   if (is_one_of(looked_->call, {"nanosleep", "clock_nanosleep"})) return out_;
   out_.state = State::kFollowed;
-  if (calls_.tasks_missing) unknown("threads that the trace does not know");
-  if (!looked_->timed) limit();
-  timers();
-  // The look tells which call goes on after SIGSTOP and SIGCONT.
-  const bool goes_on = thread.call == "restart_syscall" && looked_->call == "poll";
-  if (!thread.call.empty() && thread.call != looked_->call && !goes_on) unknown("what it does now");
   for (const LookedDescriptor& waited : looked_->descriptors) descriptor(waited);
   for (const LookedProcess& waited : looked_->processes) process(waited);
   if (const char* const lock_class = system_v_class(looked_->call)) system_v(lock_class);
@@ -182,18 +172,14 @@ CallWait WaitFollower::follow(const LastCall& thread) {
       looked_->descriptors.empty() && looked_->processes.empty() && !out_.anyone && !system_v_class(looked_->call);
   if (nothing && asks_many(looked_->call) && !looked_->call.starts_with("epoll")) outside("a signal");
   if (nothing) unknown(fmt::format("what ends its {}, which is not followed", looked_->call));
-  troubles();
-  flights();
+#define USC_ASK(way) way();
+  USC_WAYS_OUT(USC_ASK)
+#undef USC_ASK
   const auto writes = [](const LookedDescriptor& waited) { return waited.wants == "write"; };
   out_.writes =
       !asks_many(looked_->call) && std::any_of(looked_->descriptors.begin(), looked_->descriptors.end(), writes);
   // Any thread of the process may add to an epoll set.
   if (has_no_other_hope() && looked_->call.starts_with("epoll")) out_.holders.push_back(thread.process);
-  // The end of a child interrupts the call, and a handler of SIGCHLD may do anything.
-  if (has_no_other_hope() && !looked_->descriptors.empty()) {
-    const auto its = children_.find(calls_.processes[thread.process].id);
-    if (its != children_.end()) out_.holders.insert(out_.holders.end(), its->second.begin(), its->second.end());
-  }
   std::sort(out_.holders.begin(), out_.holders.end());
   out_.holders.erase(std::unique(out_.holders.begin(), out_.holders.end()), out_.holders.end());
   return out_;

@@ -17,6 +17,7 @@
 #include "analyzer/deadlock/call_wait.h"
 #include "analyzer/deadlock/last_calls.h"
 #include "analyzer/deadlock/look.h"
+#include "analyzer/deadlock/ways_out.h"
 
 namespace uscope::analyzer {
 
@@ -51,7 +52,16 @@ class WaitFollower {
     settle(State::kOutside, std::move(why));
     out_.by_name = name;
   }
-  [[nodiscard]] bool has_no_other_hope() const { return out_.state == State::kFollowed || out_.by_handler; }
+  [[nodiscard]] bool has_no_other_hope() const {
+    return out_.state == State::kFollowed || out_.by_handler || out_.doubtful;
+  }
+  // What is known of the wait is whole, but for this, which may end it.
+  void doubt(std::string why) {
+    if (out_.state != State::kFollowed) return;
+    out_.state = State::kUnknown;
+    out_.why = std::move(why);
+    out_.doubtful = true;
+  }
   void unknown(std::string why) { settle(State::kUnknown, std::move(why)); }
   // What is known to come from outside says more than what is not known.
   void settle(State state, std::string why) {
@@ -79,12 +89,14 @@ class WaitFollower {
   void lock_holder(const HeldLock& held, const Resource& own);
   void message_queue(const LookedDescriptor& waited, const Resource& own);
   void system_v(const std::string& lock_class);
-  void limit();
-  void timers();
-  void troubles();
-  void flights();
+#define USC_DECLARE(way) void way();
+  USC_WAYS_OUT(USC_DECLARE)
+#undef USC_DECLARE
+  void find_tracees();
   [[nodiscard]] bool has_all_calls() const;
   [[nodiscard]] bool may_handle_signals(std::size_t process) const;
+  [[nodiscard]] std::string handled_signals(std::size_t process) const;
+  [[nodiscard]] static bool is_make(const LastProcess& process);
   void process(const LookedProcess& waited);
   void any_child();
   [[nodiscard]] const Resource* own(std::int64_t fd) const {
@@ -102,7 +114,8 @@ class WaitFollower {
   std::map<ProcessRowId, std::size_t> places_;
   std::set<std::size_t> alive_;                                      // processes with threads, at the look
   std::map<std::size_t, std::vector<const LookedThread*>> threads_;  // by process; null: not looked at
-  std::map<std::size_t, std::uint64_t> caught_;  // signals with handlers, where the look has told them
+  std::map<std::size_t, std::uint64_t> caught_;          // signals with handlers, where the look has told them
+  std::multimap<std::size_t, const LastCall*> tracees_;  // threads, by the process that traces them
   std::map<std::int64_t, std::size_t> by_pid_;
   std::set<std::int64_t> pids_;  // of all processes of the trace
   std::map<ProcessRowId, std::vector<std::size_t>> children_;

@@ -11,15 +11,18 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
+#include <set>
 #include <string_view>
 
-#include "support/unique_fd.h"
 #include "tracer/process/process_list.h"
 #include "tracer/waits/terminals.h"
+#include "tracer/waits/thread_status.h"
 
 namespace uscope::tracer {
 namespace {
@@ -46,6 +49,29 @@ std::uint8_t type_of_name(const std::string& name) {
   return name.starts_with('/') ? USC_RESOURCE_FILE : USC_RESOURCE_OTHER;
 }
 
+// "tfd:        5 events:       19 data:                5  pos:0 ino:4c5 sdev:f": the device as the kernel has it.
+std::optional<Descriptor::InSet> set_entry(const std::string& line) {
+  constexpr unsigned kMinorBits = 20;
+  Descriptor::InSet entry;
+  unsigned long inode = 0;
+  unsigned device = 0;
+  if (sscanf(line.c_str(), "tfd: %d events: %x", &entry.fd, &entry.events) != 2) return std::nullopt;
+  const std::size_t at = line.find("ino:");
+  if (at != std::string::npos && sscanf(line.c_str() + at, "ino:%lx sdev:%x", &inode, &device) == 2)
+    entry.object = {makedev(device >> kMinorBits, device & ((1U << kMinorBits) - 1)), inode};
+  return entry;
+}
+
+// "    0: pipe:[4711]" of the files that are registered with a ring; "" of any other line.
+std::string file_of_ring(const std::string& line) {
+  std::size_t at = line.find_first_not_of(' ');
+  const std::size_t digits = at;
+  while (at < line.size() && line[at] >= '0' && line[at] <= '9') at++;
+  if (digits == std::string::npos || at == digits || line.compare(at, 2, ": ") != 0) return "";
+  const std::string name = line.substr(at + 2);
+  return name.starts_with('/') || name.find(":[") != std::string::npos ? name : "";
+}
+
 // What fdinfo says; false if it cannot be read. `of` is a process's or thread's folder in /proc.
 bool read_fdinfo(const std::string& of, Descriptor& descriptor) {
   std::ifstream file(fmt::format("{}/fdinfo/{}", of, descriptor.fd));
@@ -70,9 +96,9 @@ bool read_fdinfo(const std::string& of, Descriptor& descriptor) {
       descriptor.type = USC_RESOURCE_PTMX;
       descriptor.terminal = static_cast<std::uint32_t>(std::strtoul(terminal, nullptr, 10));
     } else if (value("tfd:") != nullptr) {
-      int fd = -1;
-      unsigned events = 0;
-      if (sscanf(line.c_str(), "tfd: %d events: %x", &fd, &events) == 2) descriptor.set.emplace_back(fd, events);
+      if (const auto entry = set_entry(line)) descriptor.set.push_back(*entry);
+    } else if (descriptor.type == USC_RESOURCE_OTHER) {
+      if (auto kept = file_of_ring(line); !kept.empty()) descriptor.in_ring.push_back(std::move(kept));
     }
   }
   return has_flags;
@@ -120,17 +146,60 @@ std::string folder_of(std::uint32_t pid) {
   return fmt::format("/proc/{}", pid);
 }
 
+UniqueFd copy_of(std::uint32_t pid, int fd) {
+  const UniqueFd process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  if (!process) return UniqueFd();
+  return UniqueFd(static_cast<int>(syscall(SYS_pidfd_getfd, process.get(), fd, 0)));
+}
+
 std::vector<std::string> other_tables(std::uint32_t pid) {
   std::vector<std::string> folders;
-  const std::string tasks = folder_of(pid) + "/task";
-  const std::unique_ptr<DIR, Folder> folder(opendir(tasks.c_str()));
-  while (const dirent* entry = folder ? readdir(folder.get()) : nullptr) {
-    const long tid = std::strtol(entry->d_name, nullptr, 10);
-    if (tid <= 0 || tid == static_cast<long>(pid)) continue;
+  for (const std::uint32_t tid : threads_of(pid)) {
+    if (tid == pid) continue;
     // Above 0: they differ. What the kernel does not tell counts as shared: nearly all threads share.
-    if (syscall(SYS_kcmp, pid, tid, KCMP_FILES, 0, 0) > 0) folders.push_back(fmt::format("{}/{}", tasks, tid));
+    if (syscall(SYS_kcmp, pid, tid, KCMP_FILES, 0, 0) > 0)
+      folders.push_back(fmt::format("{}/task/{}", folder_of(pid), tid));
   }
   return folders;
+}
+
+std::optional<bool> is_what_number_says(std::uint32_t pid, const Descriptor& epoll, std::size_t entry,
+                                        const Descriptors& table) {
+  const Descriptor::InSet& asked = epoll.set[entry];
+  const auto now = table.find(asked.fd);
+  if (now == table.end()) return false;
+  // The kernel counts entries with one number in the order in which it lists them.
+  const auto before = std::count_if(epoll.set.begin(), epoll.set.begin() + static_cast<std::ptrdiff_t>(entry),
+                                    [&](const Descriptor::InSet& other) { return other.fd == asked.fd; });
+  const kcmp_epoll_slot slot{static_cast<__u32>(epoll.fd), static_cast<__u32>(asked.fd), static_cast<__u32>(before)};
+  const long result = syscall(SYS_kcmp, pid, pid, KCMP_EPOLL_TFD, asked.fd, &slot);
+  if (result >= 0) return result == 0;
+  if (!now->second.object || asked.object.second == 0 || now->second.name.starts_with("anon_inode:"))
+    return std::nullopt;
+  return *now->second.object == asked.object;
+}
+
+namespace {
+
+struct ByTable {
+  bool operator()(std::uint32_t a, std::uint32_t b) const {
+    constexpr long kLess = 1;
+    return syscall(SYS_kcmp, a, b, KCMP_FILES, 0, 0) == kLess;
+  }
+};
+
+}  // namespace
+
+// A set stays whole whatever the kernel answers of processes that end meanwhile.
+std::vector<std::pair<std::uint32_t, std::uint32_t>> shared_tables(const std::vector<std::uint32_t>& pids) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> shared;
+  std::set<std::uint32_t, ByTable> tables(pids.begin(), pids.end());
+  const auto share = [](std::uint32_t a, std::uint32_t b) {
+    return a != b && syscall(SYS_kcmp, a, b, KCMP_FILES, 0, 0) == 0;
+  };
+  for (const std::uint32_t pid : running_processes())
+    if (const auto same = tables.find(pid); same != tables.end() && share(*same, pid)) shared.emplace_back(pid, *same);
+  return shared;
 }
 
 std::optional<Descriptors> descriptors_of(const std::string& of, const std::function<bool(const Descriptor&)>& takes) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/unique_fd.h"
 #include "uscope/record.h"
 
 namespace uscope::tracer {
@@ -23,7 +24,13 @@ struct Descriptor {
   std::optional<std::uint64_t> queued;
   std::uint64_t peer = 0;
   std::optional<std::uint32_t> terminal;  // of either side of a pseudo-terminal: its number, where its name tells it
-  std::vector<std::pair<int, std::uint32_t>> set;  // of an epoll descriptor: numbers and events
+  struct InSet {
+    int fd = -1;  // when the file was put there
+    std::uint32_t events = 0;
+    std::pair<std::uint64_t, std::uint64_t> object;  // device and inode
+  };
+  std::vector<InSet> set;            // of an epoll descriptor
+  std::vector<std::string> in_ring;  // of io_uring: names of the files that it keeps open by itself
   bool sends_descriptors = false;
   bool has_links = true;  // of what has a path: some folder still has it
 };
@@ -39,8 +46,21 @@ using Descriptors = std::map<int, Descriptor>;
 // A process's folder in /proc.
 [[nodiscard]] std::string folder_of(std::uint32_t pid);
 
+// A copy of a process's descriptor, to ask the kernel about what is open there; it is to be given back at once. Empty:
+// the kernel gives none.
+[[nodiscard]] UniqueFd copy_of(std::uint32_t pid, int fd);
+
 // Of threads that do not share their process's descriptors (unshare): their folders in /proc.
 [[nodiscard]] std::vector<std::string> other_tables(std::uint32_t pid);
+
+// Whether an entry of an epoll set is what its number stands for in the process now: a set keeps a file that is open
+// elsewhere when its number is closed. Nothing: it cannot be told.
+[[nodiscard]] std::optional<bool> is_what_number_says(std::uint32_t pid, const Descriptor& epoll, std::size_t entry,
+                                                      const Descriptors& table);
+
+// Pairs of processes that share one table of descriptors (CLONE_FILES): the second is one of `pids`, the first any.
+[[nodiscard]] std::vector<std::pair<std::uint32_t, std::uint32_t>> shared_tables(
+    const std::vector<std::uint32_t>& pids);
 
 // `of`: a process's or thread's folder in /proc. `takes`: whether a descriptor with this name is read further. Nothing:
 // they cannot be listed.

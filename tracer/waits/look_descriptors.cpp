@@ -14,6 +14,7 @@ namespace uscope::tracer {
 namespace {
 
 constexpr std::uint64_t kPatienceNs = 400'000'000;
+constexpr std::string_view kRing = "anon_inode:[io_uring]";
 
 }  // namespace
 
@@ -129,11 +130,32 @@ void WaitLook::write_resources(std::uint32_t pid, std::uint32_t process, Descrip
     record.name_bytes = static_cast<__u16>(std::min<std::size_t>(descriptor.name.size(), kMostName));
     answer(record, std::string_view(descriptor.name).substr(0, record.name_bytes));
     if (process == 0) continue;
+    if (record.type == USC_RESOURCE_FIFO && descriptor.object) files_.insert(*descriptor.object);
+    if (is_file && descriptor.object && matters) files_.insert(*descriptor.object);
     if (record.type == USC_RESOURCE_EVENTFD && descriptor.object) eventfds_.insert(descriptor.object->second);
     if (record.type == USC_RESOURCE_PIPE || record.type == USC_RESOURCE_FIFO || is_file || name.starts_with("socket:["))
       ends_.insert(name);
     if (name.starts_with("socket:[") && record.peer != 0) ends_.insert(fmt::format("socket:[{}]", record.peer));
   }
+}
+
+// An io_uring keeps the files open that are registered with it, whether or not its process has them.
+void WaitLook::check_rings(std::uint32_t pid, const Descriptors& all) {
+  for (const auto& [fd, descriptor] : all)
+    for (const std::string& kept : descriptor.in_ring)
+      if (ends_.count(kept) != 0) trouble(0, fmt::format("what the io_uring of process {} does with {}", pid, kept));
+}
+
+// One of them may close what the other waits for, and put something else at its number.
+void WaitLook::find_shared_tables() {
+  std::vector<std::uint32_t> pids;
+  for (const auto& [pid, process] : processes_)
+    if (silent_.count(pid) == 0) pids.push_back(pid);
+  for (const auto& [pid, other] : shared_tables(pids))
+    for (const auto& [one, with] : {std::pair(pid, other), std::pair(other, pid)})
+      if (processes_.count(one) != 0)
+        trouble(one,
+                fmt::format("the descriptors of process {}, which process {} has, too, and may change", one, with));
 }
 
 // Asks each process of the machine for the ends that traced threads wait for. Of its sockets it is also asked whether
@@ -142,11 +164,13 @@ WaitLook::Strangers WaitLook::ask_strangers() {
   const auto is_end = [this](const Descriptor& one) {
     if (one.type == USC_RESOURCE_EVENTFD) return one.object && eventfds_.count(one.object->second) != 0;
     if (one.terminal) return terminals_.count(*one.terminal) != 0;
-    return ends_.count(one.name) != 0 || is_queue(one);
+    // A file may have another name there: a link, or where its file system is mounted.
+    return ends_.count(one.name) != 0 || is_queue(one) || (one.object && files_.count(*one.object) != 0);
   };
   const auto takes = [this](const Descriptor& one) {
     return ends_.count(one.name) != 0 || one.name.starts_with("socket:[") ||
-           (one.type == USC_RESOURCE_EVENTFD && !eventfds_.empty()) ||
+           (one.type == USC_RESOURCE_EVENTFD && !eventfds_.empty()) || one.name == kRing ||
+           (!files_.empty() && one.name.starts_with('/')) ||
            (!queue_names_.empty() && queue_names_.count(last_part(one.name)) != 0);
   };
   Strangers strangers;
@@ -163,6 +187,8 @@ WaitLook::Strangers WaitLook::ask_strangers() {
       }
       for (const auto& [fd, descriptor] : *found)
         if (descriptor.sends_descriptors) strangers.in_flight.emplace_back(pid, descriptor.name);
+      for (const auto& [fd, descriptor] : *found)
+        if (!descriptor.in_ring.empty()) strangers.rings[pid].insert_or_assign(fd, descriptor);
       std::erase_if(*found, [&](const auto& entry) { return !is_end(entry.second); });
       for (auto& [fd, descriptor] : *found)
         if (is_queue(descriptor)) descriptor.type = USC_RESOURCE_MQUEUE;
@@ -186,6 +212,8 @@ void WaitLook::find_holders() {
   for (const std::uint32_t pid : strangers.unread)
     trouble(0, fmt::format("the descriptors of process {}, which is not traced", pid));
   for (const auto& [pid, socket] : strangers.in_flight) in_flight(pid, 0, socket);
+  for (const auto& [pid, all] : descriptors_) check_rings(pid, all);
+  for (const auto& [pid, rings] : strangers.rings) check_rings(pid, rings);
   for (auto& [pid, ends] : strangers.ends) write_resources(pid, 0, ends);
 }
 

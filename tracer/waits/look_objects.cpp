@@ -49,7 +49,7 @@ void WaitLook::mark_terminals(const std::vector<Found>& all) {
     if (found.waits.epoll_fd < 0 || table == descriptors_.end()) continue;
     const auto epoll = table->second.find(found.waits.epoll_fd);
     if (epoll == table->second.end()) continue;
-    for (const auto& [fd, events] : epoll->second.set) waited.emplace(found.asked.pid, fd);
+    for (const Descriptor::InSet& entry : epoll->second.set) waited.emplace(found.asked.pid, entry.fd);
   }
   for (const auto& [pid, fd] : waited) {
     const auto table = descriptors_.find(pid);

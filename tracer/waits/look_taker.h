@@ -80,6 +80,12 @@ class WaitLook {
   void look_at_monitors();
   void look_at_locks(const std::vector<Found>& all);
   [[nodiscard]] std::uint64_t without_timer(std::uint32_t pid, std::uint64_t caught);
+  [[nodiscard]] std::uint64_t callable(const Found& found);
+  [[nodiscard]] std::uint8_t limit_of(const Found& found, const Descriptors* own);
+  void write_set(const Found& found, const Descriptors* own);
+  void write_tracees(const Found& found, const usc_waited& any);
+  void find_tracees();
+  void find_shared_tables();
   void write_thread(Found& found);
   void write_thing(const Found& found, const WaitedThing& thing, const Descriptors* own);
   void write_other_children(const Found& found, const usc_waited& any);
@@ -96,8 +102,10 @@ class WaitLook {
     std::vector<std::uint32_t> unread;                             // whose descriptors could not be read
     std::vector<std::pair<std::uint32_t, std::string>> in_flight;  // sockets with descriptors in their queues
     std::vector<std::pair<std::uint32_t, Descriptors>> ends;
+    std::map<std::uint32_t, Descriptors> rings;  // of io_uring, with files that they keep
   };
   Strangers ask_strangers();
+  void check_rings(std::uint32_t pid, const Descriptors& all);
   void find_holders();
   void write_locks();
   void write_system_v(const Found& found);
@@ -118,16 +126,19 @@ class WaitLook {
   std::optional<std::unordered_map<std::uint64_t, SocketFacts>> sockets_;
   std::vector<usc_held_lock> locks_;
   std::set<std::pair<std::uint64_t, std::uint64_t>> locked_;
-  std::set<std::pair<std::uint32_t, int>> waited_;  // pid and number of what traced threads wait for
+  std::set<std::pair<std::uint64_t, std::uint64_t>> files_;  // for whose locks, or as FIFOs, traced threads wait
+  std::set<std::pair<std::uint32_t, int>> waited_;           // pid and number of what traced threads wait for
   std::unordered_set<std::string> ends_;  // names of objects that traced processes hold, and of their other ends
   std::set<std::uint64_t> eventfds_;      // by eventfd-id
   std::set<std::pair<std::uint64_t, std::uint64_t>> queues_;  // POSIX message queues for which traced threads wait
   std::set<std::string> queue_names_;                         // theirs, without folders
   std::set<std::pair<int, int>> system_v_;                    // kinds and ids whose users are written
   std::map<std::uint32_t, std::uint64_t> without_timers_;     // by pid: signals that no timer can send
+  std::map<std::uint32_t, std::uint64_t> open_signals_;       // by pid: signals that some thread does not block
+  std::optional<std::multimap<std::uint32_t, std::uint32_t>> tracees_;  // by the tracer's thread: untraced pids
   std::optional<RealTimers> real_timers_;
   std::set<std::uint32_t> terminals_;                // numbers of those that traced threads wait for
-  std::set<std::pair<std::uint32_t, int>> limited_;  // as waited_: reading there has a time limit
+  std::set<std::pair<std::uint32_t, int>> limited_;  // as waited_: reading the terminal there has a time limit
   int openings_ = 0;
   bool waits_for_descriptors_ = false;
   std::size_t resources_ = 0;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "support/unique_fd.h"
+#include "tracer/waits/descriptors.h"
 
 namespace uscope::tracer {
 namespace {
@@ -112,7 +113,24 @@ void take_inet(const nlmsghdr& message, Sockets& sockets, Ends& ends) {
         end_of(found->idiag_family, id.idiag_dst, id.idiag_dport)}] = found->idiag_inode;
 }
 
+// Whether this option is set to a time.
+std::optional<bool> has_limit(int socket, int option) {
+  timeval limit{};
+  socklen_t bytes = sizeof(limit);
+  if (getsockopt(socket, SOL_SOCKET, option, &limit, &bytes) != 0) return std::nullopt;
+  return limit.tv_sec != 0 || limit.tv_usec != 0;
+}
+
 }  // namespace
+
+std::optional<SocketLimits> socket_limits(std::uint32_t pid, int fd) {
+  const UniqueFd socket = copy_of(pid, fd);
+  if (!socket) return std::nullopt;
+  const auto reads = has_limit(socket.get(), SO_RCVTIMEO);
+  const auto writes = has_limit(socket.get(), SO_SNDTIMEO);
+  if (!reads || !writes) return std::nullopt;
+  return SocketLimits{*reads, *writes};
+}
 
 std::optional<Sockets> list_sockets() {
   Sockets sockets;

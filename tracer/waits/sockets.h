@@ -20,4 +20,14 @@ struct SocketFacts {
 // By inode. Nothing: the kernel does not list them.
 [[nodiscard]] std::optional<std::unordered_map<std::uint64_t, SocketFacts>> list_sockets();
 
+// Whether reading and writing of a process's socket end by themselves after a time (SO_RCVTIMEO, SO_SNDTIMEO). The
+// process's descriptor is copied, asked, and given back.
+struct SocketLimits {
+  bool reads = false;
+  bool writes = false;
+};
+
+// Nothing: it cannot be asked, or is no socket.
+[[nodiscard]] std::optional<SocketLimits> socket_limits(std::uint32_t pid, int fd);
+
 }  // namespace uscope::tracer

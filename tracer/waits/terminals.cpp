@@ -2,24 +2,12 @@
 #include "tracer/waits/terminals.h"
 
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <termios.h>
-#include <unistd.h>
 
-#include "support/unique_fd.h"
+#include "tracer/waits/descriptors.h"
 
 namespace uscope::tracer {
-namespace {
-
-UniqueFd copy_of(std::uint32_t pid, int fd) {
-  const UniqueFd process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-  if (!process) return UniqueFd();
-  return UniqueFd(static_cast<int>(syscall(SYS_pidfd_getfd, process.get(), fd, 0)));
-}
-
-}  // namespace
-
 std::optional<std::uint32_t> pseudo_terminal(std::uint32_t major, std::uint32_t minor) {
   constexpr std::uint32_t kMajor = 136;  // UNIX98_PTY_SLAVE_MAJOR
   return major == kMajor ? std::optional(minor) : std::nullopt;

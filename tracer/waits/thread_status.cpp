@@ -1,15 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/waits/thread_status.h"
 
+#include <dirent.h>
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
 #include <sstream>
+#include <string_view>
 
 #include "uscope/record.h"
 
 namespace uscope::tracer {
+namespace {
+
+struct Folder {
+  void operator()(DIR* folder) const { closedir(folder); }
+};
+
+}  // namespace
 
 std::optional<ThreadStatus> status_of(std::uint32_t pid, std::uint32_t tid) {
   std::ifstream file(fmt::format("/proc/{}/task/{}/status", pid, tid));
@@ -24,6 +36,8 @@ std::optional<ThreadStatus> status_of(std::uint32_t pid, std::uint32_t tid) {
     if (name == "TracerPid") value >> status.tracer;
     if (name == "NSpgid") value >> status.group;
     if (std::uint64_t caught = 0; name == "SigCgt" && value >> std::hex >> caught) status.caught = caught;
+    if (std::uint64_t ignored = 0; name == "SigIgn" && value >> std::hex >> ignored) status.ignored = ignored;
+    if (std::uint64_t blocked = 0; name == "SigBlk" && value >> std::hex >> blocked) status.blocked = blocked;
     if (name == "NStgid")
       for (std::uint32_t number = 0; value >> number;) status.ns_pids.push_back(number);
     if (name != "voluntary_ctxt_switches" && name != "nonvoluntary_ctxt_switches") continue;
@@ -33,6 +47,25 @@ std::optional<ThreadStatus> status_of(std::uint32_t pid, std::uint32_t tid) {
     counters++;
   }
   return counters == 2 ? std::optional(status) : std::nullopt;
+}
+
+std::uint32_t tracer_of(std::uint32_t pid, std::uint32_t tid) {
+  constexpr std::string_view kName = "TracerPid:";
+  std::ifstream file(fmt::format("/proc/{}/task/{}/status", pid, tid));
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with(kName))
+      return static_cast<std::uint32_t>(std::strtoul(line.c_str() + kName.size(), nullptr, 10));
+  return 0;
+}
+
+std::vector<std::uint32_t> threads_of(std::uint32_t pid) {
+  std::vector<std::uint32_t> threads;
+  const std::string tasks = fmt::format("/proc/{}/task", pid);
+  const std::unique_ptr<DIR, Folder> folder(opendir(tasks.c_str()));
+  while (const dirent* entry = folder ? readdir(folder.get()) : nullptr)
+    if (const unsigned long tid = std::strtoul(entry->d_name, nullptr, 10); tid != 0)
+      threads.push_back(static_cast<std::uint32_t>(tid));
+  return threads;
 }
 
 std::string first_line(const std::string& path) {
@@ -50,6 +83,12 @@ std::uint8_t stop_signal_of(std::uint32_t pid) {
   if (space == std::string::npos) return 0;
   const unsigned long code = std::strtoul(line.c_str() + space, nullptr, 10);
   return code <= kLastSignal ? static_cast<std::uint8_t>(code) : std::uint8_t{0};
+}
+
+bool sleeps_elsewhere(const std::string& wchan) {
+  constexpr std::array<std::string_view, 4> kParts{"seccomp", "userfault", "request_wait_answer", "fuse_"};
+  return std::any_of(kParts.begin(), kParts.end(),
+                     [&](std::string_view part) { return wchan.find(part) != std::string::npos; });
 }
 
 std::uint8_t state_of(const ThreadStatus& status, const std::string& wchan) {

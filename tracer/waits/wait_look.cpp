@@ -5,6 +5,7 @@
 #include <sys/uio.h>
 
 #include <algorithm>
+#include <csignal>
 #include <fstream>
 #include <sstream>
 
@@ -30,7 +31,9 @@ void WaitLook::take() {
     all[i].asked = threads_[i];
     desk_.goes_to(threads_[i].pid);
     all[i].before = status_of(threads_[i].pid, threads_[i].tid);
-    if (all[i].before) ns_pids_[threads_[i].pid] = all[i].before->ns_pids;
+    if (!all[i].before) continue;
+    ns_pids_[threads_[i].pid] = all[i].before->ns_pids;
+    open_signals_[threads_[i].pid] |= ~all[i].before->blocked;
   }
   for (Found& found : all) look_at(found);
   look_at_monitors();
@@ -40,7 +43,10 @@ void WaitLook::take() {
   mark_terminals(all);
   for (auto& [pid, descriptors] : descriptors_) write_resources(pid, processes_[pid], descriptors);
   for (auto& [pid, descriptors] : other_descriptors_) write_resources(pid, processes_[pid], descriptors);
-  if (waits_for_descriptors_) find_holders();
+  if (waits_for_descriptors_) {
+    find_shared_tables();
+    find_holders();
+  }
   // A thread counts as asleep if it has slept until nothing more is asked: whoever woke it may be gone.
   for (Found& found : all) write_thread(found);
   write_locks();
@@ -56,8 +62,7 @@ void WaitLook::look_at(Found& found) {
   record.state = state_of(*found.before, wchan);
   record.timed = USC_TIMED_UNKNOWN;
   record.has_caught = found.before->caught ? 1 : 0;
-  record.caught = found.before->caught.value_or(0);
-  record.caught &= ~without_timer(found.asked.pid, record.caught);
+  record.caught = callable(found);
   record.tracer_pid = found.before->tracer;
   if (record.tracer_pid != 0) name_of(record.tracer_pid).copy(record.tracer, sizeof(record.tracer) - 1);
   if (record.state == USC_THREAD_STOPPED) record.stop_signal = stop_signal_of(found.asked.pid);
@@ -67,7 +72,7 @@ void WaitLook::look_at(Found& found) {
     return process_vm_readv(static_cast<pid_t>(tid), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
   };
   const auto call = parse_call(first_line(path + "syscall"), wchan, read);
-  if (!call) return;
+  if (!call || sleeps_elsewhere(wchan)) return;
   record.in_call = 1;
   record.nr = call->nr;
   record.abi = call->abi;
@@ -81,7 +86,16 @@ void WaitLook::look_at(Found& found) {
     if (thing.what == USC_WAITED_DESCRIPTOR) waited_.emplace(found.asked.pid, thing.fd);
 }
 
-// Handlers of timers' signals matter only if there is a timer. One of timer_create(2) may send any signal.
+// The signals that, as record.caught has it, may let the process's threads go on.
+std::uint64_t WaitLook::callable(const Found& found) {
+  constexpr std::uint64_t kAlarm = std::uint64_t{1} << (SIGALRM - 1);
+  const std::uint64_t caught = found.before->caught.value_or(0);
+  // By default an alarm ends the process, whoever armed it: one who executed the program may have.
+  const std::uint64_t counts = (caught | kAlarm) & ~found.before->ignored & open_signals_[found.asked.pid];
+  return counts & ~without_timer(found.asked.pid, counts);
+}
+
+// Signals of timers matter only if there is a timer. One of timer_create(2) may send any signal.
 std::uint64_t WaitLook::without_timer(std::uint32_t pid, std::uint64_t caught) {
   const auto [known, is_new] = without_timers_.emplace(pid, 0);
   if (!is_new) return known->second;
@@ -173,7 +187,37 @@ void WaitLook::write_thing(const Found& found, const WaitedThing& thing, const D
     record.pgid = found.waits.parts;
   }
   answer(record, {}, found.asked.task);
-  if (thing.what == USC_WAITED_CHILD && record.pid == 0) write_other_children(found, record);
+  if (thing.what != USC_WAITED_CHILD || record.pid != 0) return;
+  write_other_children(found, record);
+  write_tracees(found, record);
+}
+
+// All threads of the machine that are traced, by processes that uscope traces, and that are not of such processes.
+void WaitLook::find_tracees() {
+  tracees_.emplace();
+  std::set<std::uint32_t> waiters;
+  for (const AskedThread& thread : threads_) waiters.insert(thread.tid);
+  for (const std::uint32_t pid : running_processes()) {
+    if (processes_.count(pid) != 0 || silent_.count(pid) != 0 || is_own_process(pid)) continue;
+    desk_.goes_to(pid);
+    for (const std::uint32_t tid : threads_of(pid))
+      if (const std::uint32_t tracer = tracer_of(pid, tid); waiters.count(tracer) != 0) tracees_->emplace(tracer, pid);
+  }
+}
+
+// Who waits for any child waits for those that a thread of its process traces, too: whatever these do ends the wait.
+void WaitLook::write_tracees(const Found& found, const usc_waited& any) {
+  if (!tracees_) find_tracees();
+  for (const AskedThread& thread : threads_) {
+    if (thread.pid != found.asked.pid) continue;
+    const auto [first, last] = tracees_->equal_range(thread.tid);
+    for (auto tracee = first; tracee != last; ++tracee) {
+      usc_waited record = any;
+      record.pid = tracee->second;
+      record.pgid = 0;
+      answer(record, {}, found.asked.task);
+    }
+  }
 }
 
 // A wait for any child can be ended by children that are not traced, too: each of them has a record.
@@ -205,39 +249,49 @@ void WaitLook::write_thread(Found& found) {
   if (silent_.count(asked.pid) != 0) trouble(asked.pid, fmt::format("process {} did not answer", asked.pid));
   const auto own = descriptors_.find(asked.pid);
   const Descriptors* const table = own == descriptors_.end() ? nullptr : &own->second;
-  const auto type_of = [table](int fd) {
-    const auto at = table == nullptr ? Descriptors::const_iterator() : table->find(fd);
-    return table == nullptr || at == table->end() ? std::uint8_t{USC_RESOURCE_OTHER} : at->second.type;
-  };
-  // Nothing tells whether a socket's calls have a time limit (SO_RCVTIMEO, SO_SNDTIMEO).
-  const bool is_set = record.nr == 7 || record.nr == 271 || record.nr == 23 || record.nr == 270;  // poll, select
-  if (record.timed == USC_TIMED_NEVER && !is_set)
-    for (const WaitedThing& thing : found.waits.things) {
-      const bool by_number = thing.what == USC_WAITED_DESCRIPTOR && thing.wants != USC_WANTS_LOCK;
-      const std::uint8_t type = by_number ? type_of(thing.fd) : std::uint8_t{USC_RESOURCE_OTHER};
-      if (type == USC_RESOURCE_UNIX || type == USC_RESOURCE_INET) record.timed = USC_TIMED_UNKNOWN;
-    }
-  const auto is_limited = [&](const WaitedThing& thing) {
-    return thing.wants == USC_WANTS_READ && limited_.count({asked.pid, thing.fd}) != 0;
-  };
-  if (!is_set && std::any_of(found.waits.things.begin(), found.waits.things.end(), is_limited))
-    record.timed = USC_TIMED_YES;
+  record.timed = limit_of(found, table);
   answer(record, {}, asked.task);
   for (const WaitedThing& thing : found.waits.things) write_thing(found, thing, table);
   if (found.waits.semaphores >= 0 || found.waits.messages >= 0) write_system_v(found);
   if (found.waits.path) write_opening(found);
-  if (found.waits.epoll_fd < 0) return;
-  const auto epoll = table == nullptr ? Descriptors::const_iterator() : table->find(found.waits.epoll_fd);
-  if (table == nullptr || epoll == table->end())
-    return trouble(asked.pid, fmt::format("the set of epoll descriptor {}", found.waits.epoll_fd));
-  for (const auto& [fd, events] : epoll->second.set) {
+  if (found.waits.epoll_fd >= 0) write_set(found, table);
+}
+
+// Whether the call ends by itself: it has a limit, or its socket or terminal has one, which poll and select do not
+// heed.
+std::uint8_t WaitLook::limit_of(const Found& found, const Descriptors* own) {
+  const std::uint32_t nr = found.record.nr;
+  const bool is_set = nr == 7 || nr == 271 || nr == 23 || nr == 270;  // poll, select
+  if (found.record.timed != USC_TIMED_NEVER || is_set || own == nullptr) return found.record.timed;
+  std::uint8_t timed = USC_TIMED_NEVER;
+  for (const WaitedThing& thing : found.waits.things) {
+    const bool by_number = thing.what == USC_WAITED_DESCRIPTOR && thing.wants != USC_WANTS_LOCK;
+    const auto at = by_number ? own->find(thing.fd) : own->end();
+    if (at == own->end()) continue;
+    if (thing.wants == USC_WANTS_READ && limited_.count({found.asked.pid, thing.fd}) != 0) return USC_TIMED_YES;
+    if (at->second.type != USC_RESOURCE_UNIX && at->second.type != USC_RESOURCE_INET) continue;
+    const auto limits = socket_limits(found.asked.pid, thing.fd);
+    const bool writes = thing.wants == USC_WANTS_WRITE || thing.wants == USC_WANTS_CONNECT;
+    if (limits && (writes ? limits->writes : limits->reads)) return USC_TIMED_YES;
+    if (!limits) timed = USC_TIMED_UNKNOWN;
+  }
+  return timed;
+}
+
+void WaitLook::write_set(const Found& found, const Descriptors* own) {
+  const auto epoll = own == nullptr ? Descriptors::const_iterator() : own->find(found.waits.epoll_fd);
+  if (own == nullptr || epoll == own->end())
+    return trouble(found.asked.pid, fmt::format("the set of epoll descriptor {}", found.waits.epoll_fd));
+  const std::vector<Descriptor::InSet>& set = epoll->second.set;
+  for (std::size_t i = 0; i < set.size(); i++) {
     constexpr unsigned kIn = 0x1 | 0x2 | 0x40 | 0x80 | 0x2000;
     constexpr unsigned kOut = 0x4 | 0x100 | 0x200;
+    const bool is_it = is_what_number_says(found.asked.pid, epoll->second, i, *own).value_or(false);
     usc_waited waited{};
-    waited.fd = fd;
+    waited.fd = is_it ? set[i].fd : USC_WAITED_NO_FD;
     waited.via_fd = found.waits.epoll_fd;
-    waited.wants = static_cast<__u8>(wants_of((events & kIn) != 0, (events & kOut) != 0));
-    answer(waited, {}, asked.task);
+    waited.wants = static_cast<__u8>(wants_of((set[i].events & kIn) != 0, (set[i].events & kOut) != 0));
+    answer(waited, {}, found.asked.task);
   }
 }
 

@@ -52,7 +52,7 @@ struct usc_thread_look {
 	__u8 has_caught;  /* 1: `caught` is known */
 	__u8 pad[5];
 	char tracer[16]; /* the name of tracer_pid */
-	/* Signals for which its process has handlers: bit 0 is signal 1. Of those of timers, such as a timer may send. */
+	/* Signals with handlers that some thread lets in: bit 0 is signal 1. Of timers' see docs/schema.md. */
 	__u64 caught;
 };
 
@@ -73,9 +73,9 @@ enum usc_wants_kind {
 struct usc_waited {
 	struct usc_record head;
 	__u32 look;
-	__s32 fd;     /* USC_WAITED_DESCRIPTOR */
+	__s32 fd;     /* USC_WAITED_DESCRIPTOR. USC_WAITED_NO_FD: a file in a set that no longer has its number */
 	__s32 via_fd; /* the epoll descriptor, or USC_WAITED_NO_FD */
-	__u32 pid; /* of the others; 0: any child. Of a descriptor: bytes that the call asks for there; 0: not known */
+	__u32 pid; /* of the others; 0: any child, or tracee. Of a descriptor: bytes that the call asks for there; 0: not known */
 	__u32 pgid; /* any child of this process group; 0: of any. Of a descriptor: buffers of such a call; 0: has no list */
 	__u8 what;  /* enum usc_waited_kind */
 	__u8 wants; /* enum usc_wants_kind */

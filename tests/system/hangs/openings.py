@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """The classic: the write end of a pipe is also open in a process that never closes it, here `cat`, which a careless Popen gave it to. Of
-three programs that nobody made for a test, Python waits for wc, wc for the end of its input, cat for what Python would write. The
+three programs that nobody made for a test, Python (which here leaves SIGINT alone) waits for wc, wc for the end of its input, cat for what Python would write. The
 finding must name who has the end, which call made it, and who handed it on. Needs root and a backend; usage: openings.py USCOPE"""
 import json
 import os
@@ -15,7 +15,8 @@ from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS  # noqa: E402
 
 USCOPE = os.path.abspath(sys.argv.pop(1))
 COUNTS = """
-import json, os, subprocess, sys
+import json, os, signal, subprocess, sys
+if sys.argv[2:] == ["dies"]: signal.signal(signal.SIGINT, signal.SIG_DFL)
 lines, end = os.pipe()
 words, talk = os.pipe()
 os.set_inheritable(end, True)
@@ -36,21 +37,31 @@ class Openings(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.db, self.facts = os.path.join(folder.name, "counts.db"), os.path.join(folder.name, "facts")
 
-    def deadlock(self, *options):
+    def deadlock(self, *options, status=1):
         done = subprocess.run([USCOPE, "deadlock", self.db, *options], capture_output=True, text=True, timeout=60 * SLOWNESS, check=False)
-        self.assertEqual(done.returncode, 1, done.stderr + done.stdout)
+        self.assertEqual(done.returncode, status, done.stderr + done.stdout)
         return done.stdout
 
-    def test_a_write_end_that_another_program_keeps(self):
+    def record(self, *arguments):
         # What hangs lives on, and keeps a pipe for its messages open.
         with open(self.facts + ".said", "w+", encoding="utf-8") as said:
             subprocess.run([USCOPE, "record", *BACKEND_OPTIONS, "-o", self.db, "--duration", f"{4 * SLOWNESS}s", "--", "/usr/bin/python3", "-c", COUNTS,
-                            self.facts], stdin=subprocess.DEVNULL, stdout=said, stderr=said, timeout=120 * SLOWNESS, check=False)
+                            self.facts, *arguments], stdin=subprocess.DEVNULL, stdout=said, stderr=said, timeout=120 * SLOWNESS, check=False)
             said.seek(0)
             self.assertTrue(os.path.exists(self.db), said.read())
         with open(self.facts, encoding="ascii") as file:
             facts = json.load(file)
         self.addCleanup(lambda: [os.kill(facts[name], 9) for name in ("python", "wc", "cat") if os.path.exists(f"/proc/{facts[name]}")])
+        return facts
+
+    def test_what_pythons_own_handler_does_is_not_known(self):
+        facts = self.record()
+        text = " ".join(self.deadlock(status=3).split())
+        self.assertIn("threads wait for each other", text)
+        self.assertIn(f"Nothing but a handler of SIGINT in process {facts['python']} `python3", text)
+
+    def test_a_write_end_that_another_program_keeps(self):
+        facts = self.record("dies")
         found = json.loads(self.deadlock("--format", "json"))
         self.assertEqual(found["verdict"], "deadlock")
         (finding,) = found["findings"]

@@ -261,8 +261,10 @@ def main():
     runs.sort(key=lambda run: run[1].case.program not in JAVA)
     failed = 0
     # The module has one tracer at a time.
-    # Descriptors in flight, in whatever process, keep every wait for a descriptor from being accused: those runs come last, one by one.
-    for together, group in ((True, [run for run in runs if "in_flight" not in run[0]]), (False, [run for run in runs if "in_flight" in run[0]])):
+    # Descriptors in flight, in whatever process, keep every wait for a descriptor from being accused, and armed alarms those that are looked at
+    # later: those runs come last, one by one.
+    alone = [run for run in runs if "in_flight" in run[0] or "alarm_lock" in run[0]]
+    for together, group in ((True, [run for run in runs if run not in alone]), (False, alone)):
         with concurrent.futures.ThreadPoolExecutor(options.j if together and BACKEND != "kmod" else 1) as pool:
             for (name, _), failure in zip(group, pool.map(lambda pair: pair[1].failure(), group)):
                 if failure:

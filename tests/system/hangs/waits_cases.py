@@ -50,11 +50,6 @@ def hang(program, scenario, *accused, **rest):
     return Case(program, scenario, ("deadlock",), accused, types=types, **rest)
 
 
-def sockets(scenario, *accused):
-    """The kernel tells nobody whether a socket has a time limit: only a trace that has seen all its calls knows."""
-    return hang("ends", scenario, *accused, attached=("undecided",), attached_says=("SO_RCVTIMEO, SO_SNDTIMEO",))
-
-
 def either(program, scenario, *accused, **rest):
     return Case(program, scenario, ("deadlock", "stall"), accused, **rest)
 
@@ -68,8 +63,8 @@ def stopped(program, scenario, *accused, **rest):
     return Case(program, scenario, ("stall",), accused, **{"types": ("stopped",), **rest})
 
 
-# What the kernel tells nobody, so that to say so is right, too: limits of time of sockets, what lies in their queues.
-HIDDEN = ("receive_timeout", "stranger_in_flight", "stranger_in_flight_too")
+# What the kernel tells nobody, so that to say so is right, too: what lies in sockets' queues.
+HIDDEN = ("stranger_in_flight", "stranger_in_flight_too")
 
 
 def healthy(program, scenario, *roles, **rest):
@@ -80,9 +75,9 @@ CASES = [
     hang("ends", "child_full_pipe", "main", "talker", ways=ALL_WAYS),
     hang("ends", "sibling_holds_end", "main", "sibling"),
     hang("ends", "reader_holds_end", "main"),
-    sockets("both_write_unix", "main", "peer"),
-    sockets("both_write_tcp", "main", "peer"),
-    sockets("both_read_unix", "main", "peer"),
+    hang("ends", "both_write_unix", "main", "peer"),
+    hang("ends", "both_write_tcp", "main", "peer"),
+    hang("ends", "both_read_unix", "main", "peer"),
     hang("ends", "never_reads", "main", "sink", others=("source",)),
     hang("ends", "poll_two", "main", "left", "right"),
     either("ends", "epoll_dead", "main", missed="a signal handler might use the ends"),
@@ -90,7 +85,7 @@ CASES = [
     undecided("ends", "in_flight", "main", says=("in flight to socket:[", "one of them may be an end of what it waits for")),
     # What handlers of signals do is not known, but who writes to what nobody reads does not rest.
     undecided("ends", "own_full_pipe", "main", says=("a signal handler that uses descriptor", "grep SigCgt /proc/")),
-    undecided("ends", "event_loop", "main", "talker", says=("waits in write(", "That waits in poll(", "grep SigCgt /proc/")),
+    undecided("ends", "event_loop", "main", "talker", says=("waits in write(", "Nothing but a handler of SIGUSR1 in process", "grep SigCgt /proc/")),
     undecided("ends", "keeps_write_end", "main", "relayed", says=("a signal handler that uses descriptor", "grep SigCgt /proc/")),
     hang("terminals", "question", "main", "asks", says=("the master of /dev/pts/",), ways=ALL_WAYS),
     hang("terminals", "password", "main", "asks_for_password", says=("the master of /dev/pts/",)),
@@ -106,12 +101,14 @@ CASES = [
     # Whoever knows their names may open both, but nobody of the application will.
     Case("ends", "fifo_cross", ("undecided",), (), ("asker", "answerer"),
          says=("all threads sleep", "whoever opens", "answers.fifo to write it", "questions.fifo to write it")),
-    # Of a process that was there before it is only known whether a timer of some process of the machine is armed.
-    Case("ends", "alarm_handler", ("deadlock",), ("main", "cleaner"), types=("cycle",), attached=("deadlock", "none")),
+    # Such handlers remove files and end the process, as a rule. Of a process that was there before it is only known whether a timer of some process
+    # of the machine is armed.
+    Case("ends", "alarm_handler", ("undecided",), (), ("main", "cleaner"), attached=("undecided", "none"),
+         says=("Nothing but a handler of SIGHUP",), attached_says=("a handler of SIGHUP",)),
     either("ends", "event", "main", attached=("undecided",), attached_says=("whether the kernel signals",)),
     hang("ends", "queue", "main", says=("a descriptor to send to", ", 16 bytes)")),
     hang("ends", "poll_continued", "main", says=("poll(",)),
-    hang("ends", "low_stack", "low_reader", "main"),
+    hang("ends", "low_stack", "low_reader", "main", attached=("undecided",), attached_says=("Nothing but whatever descriptor",)),
     either("ends", "connect_full", "main", "caller", missed="which listener a connecting socket waits for is not known"),
     hang("between", "flock_parent", "main", "needy", ways=ALL_WAYS),
     stopped("between", "flock_stopped", "needy", others=("main", "holder"), says=("stopped",)),
@@ -123,7 +120,9 @@ CASES = [
     stopped("between", "pipe_stopped", "main", others=("stopped",), says=("stopped",)),
     stopped("between", "logger_stopped", "server", others=("main", "stopped"), says=("stopped", "which has both ends of the pipe")),
     stopped("between", "pool_own_queue", "only_worker", others=("main",), types=("lost_wakeup", "stall")),
-    hang("between", "mutex_pipe", "reader", "locker", others=("main",)),
+    # Who looks later cannot know what the number meant before the process had other threads.
+    hang("between", "mutex_pipe", "reader", "locker", others=("main",), attached=("undecided",),
+         attached_says=("Nothing but whatever descriptor", "(another thread may have put something else there since)")),
     hang("between", "mutex_wait4", "spawner", "listens", "locker", others=("main",), ways=ALL_WAYS),
     hang("between", "vfork_child", "main", "child"),
     # Whoever knows their numbers may use them. Only a trace from the start tells that nobody outside of it does.

@@ -38,12 +38,18 @@ class MadeLook {
                     const std::string& timed = "0", const std::string& state = "asleep", int asleep = 1) {
     sql_ += "INSERT INTO temp.thread_look SELECT " + n(thread) + "," + end() + ",'" + state + "'," + n(asleep) +
             ",NULL,NULL,NULL,(SELECT id FROM kind WHERE name = '" + call + "')," + std::to_string(a0) + "," +
-            std::to_string(a1) + ",0,0,0,0," + timed + ",NULL;";
+            std::to_string(a1) + ",0,0,0,0," + timed + ",0;";
     return *this;
   }
-  // The process of `thread` has handlers for these signals: bit 0 is signal 1.
-  MadeLook& catches(int thread, std::uint64_t signals) {
-    sql_ += "UPDATE temp.thread_look SET caught = " + std::to_string(signals) + " WHERE thread_id = " + n(thread) + ";";
+  // The process of `thread` has handlers for these signals, which else has none: bit 0 is signal 1. "NULL": not known.
+  MadeLook& catches(int thread, std::uint64_t signals) { return catches(thread, std::to_string(signals)); }
+  MadeLook& catches(int thread, const std::string& signals) {
+    sql_ += "UPDATE temp.thread_look SET caught = " + signals + " WHERE thread_id = " + n(thread) + ";";
+    return *this;
+  }
+  // The thread with this tid traces `thread` with ptrace.
+  MadeLook& tracer(int thread, int tid) {
+    sql_ += "UPDATE temp.thread_look SET tracer_pid = " + n(tid) + " WHERE thread_id = " + n(thread) + ";";
     return *this;
   }
   // A thread in a call on one descriptor.

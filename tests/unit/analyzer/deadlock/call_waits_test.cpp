@@ -30,7 +30,7 @@ TEST_F(CallWaits, TheEndOfAPipeNeverComes) {
   expect_finding(processes_in({"read", "read"}), sibling, Verdict::kDeadlock, FindingType::kCycle, {100, 200},
                  {"the write end of pipe:[77] is open in process 200 `app` (descriptor 4)"});
   MadeLook itself;
-  itself.on(1, "read", 3, "read").pipe(77, 1, 3, 1, 4);
+  itself.on(1, "read", 3, "read").pipe(77, 1, 3, 1, 4).catches(1, "NULL");
   // A process that the trace has seen from its start, and that has no handlers.
   HungTrace known = processes_in({"read"});
   known.more_sql = "UPDATE process SET start_ns = " + std::to_string(kStart + 1) + ";";
@@ -39,11 +39,11 @@ TEST_F(CallWaits, TheEndOfAPipeNeverComes) {
                  {"the write end of pipe:[77] is open in its own process (descriptor 4). Nobody else"});
   // Signal handlers write to pipes like these.
   MadeLook nonblocking;
-  nonblocking.on(1, "read", 3, "read").holds(1, 3, "pipe", "r", 77);
+  nonblocking.on(1, "read", 3, "read").holds(1, 3, "pipe", "r", 77).catches(1, "NULL");
   nonblocking.holds(1, 4, "pipe", "w", 77, "NULL,NULL,NULL,NULL,1");
   expect_no_finding(processes_in({"read"}), nonblocking, "a signal handler that uses descriptor 4");
   MadeLook polled;
-  polled.in_call(1, "poll").waits(1, 3, "read").pipe(77, 1, 3, 1, 4);
+  polled.in_call(1, "poll").waits(1, 3, "read").pipe(77, 1, 3, 1, 4).catches(1, "NULL");
   HungTrace poll = processes_in({"poll"});
   expect_no_finding(poll, polled, "a signal handler that uses descriptor 4");
   poll.more_sql = known.more_sql;
@@ -443,7 +443,7 @@ TEST_F(CallWaits, TheLookTellsHandlers) {
 // posix_spawn asks for the default of each signal in the child, and has no handler.
 TEST_F(CallWaits, TheDefaultOfSigalrmIsNoTimer) {
   MadeLook look;
-  look.child(1, 200).on(2, "write", 4, "write").pipe(77, 1, 3, 2, 4);
+  look.child(1, 200).on(2, "write", 4, "write").pipe(77, 1, 3, 2, 4).catches(2, "NULL");
   HungTrace trace = processes_in({"wait4", "write"});
   trace.more_sql =
       "INSERT INTO kind VALUES(90, 'rt_sigaction', 'syscall', 'x86_64', 13);"
@@ -457,20 +457,33 @@ TEST_F(CallWaits, TheDefaultOfSigalrmIsNoTimer) {
   expect_no_finding(trace, look, "the signal of a timer");
 }
 
-TEST_F(CallWaits, ATimeLimitOfASocketIsSeenFromTheStartOnly) {
-  MadeLook look;
-  look.in_call(1, "write", 3, 0, "NULL").waits(1, 3, "write").in_call(2, "write", 4, 0, "NULL").waits(2, 4, "write");
-  look.socket(1, 3, 90, 91).socket(2, 4, 91, 90);
+TEST_F(CallWaits, ATimeLimitOfASocket) {
+  const auto look = [](const std::string& timed) {
+    MadeLook made;
+    made.in_call(1, "write", 3, 0, timed).waits(1, 3, "write").in_call(2, "write", 4, 0, timed).waits(2, 4, "write");
+    return made.socket(1, 3, 90, 91).socket(2, 4, 91, 90);
+  };
   HungTrace trace = processes_in({"write", "write"});
-  expect_no_finding(trace, look, "SO_SNDTIMEO", Verdict::kUndecided);
+  expect_finding(trace, look("0"), Verdict::kDeadlock, FindingType::kCycle, {100, 200},
+                 {"the other end of socket:[91]"});
+  expect_no_finding(trace, look("1"), "");
+  // The kernel did not tell.
+  expect_no_finding(trace, look("NULL"), "SO_SNDTIMEO", Verdict::kUndecided);
   trace.more_sql = "UPDATE process SET start_ns = " + std::to_string(kStart + 1) + ";";
-  expect_finding(trace, look, Verdict::kDeadlock, FindingType::kCycle, {100, 200}, {"the other end of socket:[91]"});
-  // SO_SNDTIMEO, in whatever process: sockets are inherited.
-  trace.more_sql +=
-      "INSERT INTO kind VALUES(90, 'setsockopt', 'syscall', 'x86_64', 54);"
-      "INSERT INTO event SELECT 900, ts_ns - 5, 1, 'returned', 2, 2, 90, 0, NULL, 3, 1, 21, 0, 0, 0 FROM event LIMIT "
-      "1;";
-  expect_no_finding(trace, look, "the time, if the call has a limit");
+  expect_no_finding(trace, look("NULL"), "SO_SNDTIMEO", Verdict::kUndecided);
+  // The limit of the wait is that with which it began. SO_SNDTIMEO, in whatever process: sockets are inherited.
+  const auto asked = [&](const std::string& call, const std::string& args, const std::string& when) {
+    trace.more_sql = "INSERT INTO kind VALUES(90, '" + call +
+                     "', 'syscall', 'x86_64', 54);INSERT INTO event SELECT 900, ts_ns " + when +
+                     ", 1, 'returned', 2, 2, 90, 0, NULL, " + args + ", 0, 0, 0 FROM event LIMIT 1;";
+  };
+  asked("setsockopt", "3, 1, 21", "+ 5");
+  expect_no_finding(trace, look("0"), "a limit of a socket was changed while it waits");
+  asked("socketcall", "14, 4096, 0", "+ 5");
+  expect_no_finding(trace, look("0"), "a limit of a socket was changed while it waits");
+  asked("setsockopt", "3, 1, 21", "- 5");
+  expect_finding(trace, look("0"), Verdict::kDeadlock, FindingType::kCycle, {100, 200},
+                 {"the other end of socket:[91]"});
 }
 
 TEST_F(CallWaits, AProcessThatHadEndedBeforeTheLookFreesNobody) {

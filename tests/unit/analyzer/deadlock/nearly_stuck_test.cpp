@@ -89,9 +89,66 @@ TEST_F(CallWaits, WhoKeepsTheWriteEndOfWhatItReads) {
     return made.on(2, "read", 0, "read").pipe(77, 2, 0, 1, 7);
   };
   expect_no_finding(processes_in({"poll", "read"}), look("0"),
-                    "Nothing but a signal handler that uses descriptor 6 could let it go on", Verdict::kUndecided);
+                    "Nothing but a signal handler that uses descriptor 6 could let one of them go on",
+                    Verdict::kUndecided);
   expect_no_finding(processes_in({"poll", "read"}), look("1"), "a signal handler that uses descriptor 6");
   expect_no_finding(processes_in({"poll", ""}), look("0"), "a signal handler that uses descriptor 6");
+}
+
+// A supervisor that waits for its worker, which waits for work: a handler may tell the worker to end.
+TEST_F(CallWaits, ACircleThatAHandlerMayEndIsTold) {
+  constexpr std::uint64_t kTerminate = 1 << 14;
+  constexpr std::uint64_t kChild = 1 << 16;
+  const auto look = [](int whose, std::uint64_t signals) {
+    MadeLook made;
+    made.child(1, 200).on(2, "read", 4, "read").pipe(77, 2, 4, 1, 5);
+    return made.catches(whose, signals);
+  };
+  const HungTrace trace = processes_in({"wait4", "read"});
+  expect_finding(trace, look(1, 0), Verdict::kDeadlock, FindingType::kCycle, {100, 200}, {"the end of process 200"});
+  // Who ends is one that both wait for.
+  expect_finding(trace, look(1, kChild), Verdict::kDeadlock, FindingType::kCycle, {100, 200},
+                 {"the end of process 200"});
+  for (const int whose : {1, 2}) {
+    const std::string pid = whose == 1 ? "100" : "200";
+    expect_no_finding(trace, look(whose, kTerminate), "2 threads wait for each other, in a circle",
+                      Verdict::kUndecided);
+    expect_no_finding(trace, look(whose, kTerminate),
+                      "Nothing but a handler of SIGTERM in process " + pid + " `app` could let one of them go on.",
+                      Verdict::kUndecided);
+  }
+}
+
+// Whom the waiter traces may be made to stop by any signal.
+TEST_F(CallWaits, ACircleOfATracerIsTold) {
+  MadeLook look;
+  look.child(1, 0).on(2, "read", 4, "read").pipe(77, 2, 4, 1, 5).tracer(2, 100);
+  expect_no_finding(processes_in({"wait4", "read"}), look,
+                    "Nothing but a signal to process 200 (which it traces) could", Verdict::kUndecided);
+}
+
+// A number may stand for something else than when the wait began, if another thread has it, too.
+TEST_F(CallWaits, ANumberThatAnotherThreadMayHaveChanged) {
+  HungTrace trace = processes_in({"read", "read"});
+  MadeThread other = elsewhere(101, "other", "read");
+  other.process = 1;
+  trace.threads.push_back(other);
+  MadeLook look;
+  look.on(1, "read", 3, "read")
+      .on(3, "read", 3, "read")
+      .on(2, "read", 4, "read")
+      .pipe(77, 1, 3, 2, 5)
+      .pipe(78, 2, 4, 1, 6);
+  expect_finding(trace, look, Verdict::kDeadlock, FindingType::kCycle, {100, 101, 200}, {"the write end of pipe:[77]"});
+  const std::string closes =
+      "INSERT INTO kind VALUES(90, 'dup2', 'syscall', 'x86_64', 33);INSERT INTO event SELECT 900, "
+      "ts_ns + 5, 1, 'returned', 3, 1, 90, 3, NULL, 9, 3, 0, 0, 0, 0 FROM event WHERE thread_id = 1;";
+  trace.more_sql = closes;
+  expect_no_finding(trace, look, "", Verdict::kUndecided);
+  // Of a call that was under way before tracing began, nobody knows.
+  trace.more_sql = "UPDATE event SET how = 'attached' WHERE thread_id = 1;";
+  expect_no_finding(trace, look, "Nothing but whatever descriptor 3 was when the wait began (another thread may",
+                    Verdict::kUndecided);
 }
 
 }  // namespace
