@@ -4,10 +4,12 @@
 their start. Programs are made of parts (shells with scripts, languages' supervisors with workers, servers with configurations) and started in
 groups, each group under one root, which the look or the recording is about. What is not installed is left out, and counted.
 
-usage: at_rest.py USCOPE [--group N] [--only PATTERN] [--ways attached,recorded] [--seconds N] [--json FILE]
+usage: at_rest.py USCOPE [--group N] [--only PATTERN] [--ways attached,recorded,each] [--seconds N] [--json FILE]
+With `each`, every program of a group is looked at by itself as well: the counts of verdicts are then of programs, else of groups.
 Needs root and a backend. Programs that a look finds ended are not counted. Not part of the test suite: a quarter of an hour and more."""
 import argparse
 import collections
+import concurrent.futures
 import contextlib
 import fnmatch
 import json
@@ -217,7 +219,9 @@ def parents():
     found = {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError, ValueError), open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-            found[int(pid)] = int(file.read().rpartition(")")[2].split()[1])
+            state, parent = file.read().rpartition(")")[2].split()[:2]
+            if state != "Z":
+                found[int(pid)] = int(parent)
     return found
 
 
@@ -240,6 +244,10 @@ class Group:
                 owners[pid] = names[at]
         return owners
 
+    def look(self, *what):
+        done = subprocess.run([self.options.uscope, "deadlock", *what, "--format", "json"], capture_output=True, text=True, timeout=300, check=False)
+        return json.loads(done.stdout)
+
     def run(self, way):
         record = [self.options.uscope, "record", "-q", "-o", self.db, "--force", "--duration", f"{self.options.seconds}s", "--"] if way == "recorded" else []
         with contextlib.suppress(FileNotFoundError):
@@ -258,9 +266,15 @@ class Group:
             root = parents().get(next(iter(started.values())), process.pid)
             if way == "recorded":
                 process.wait(300)
-            what = [self.db] if way == "recorded" else ["--pid", str(root)]
-            done = subprocess.run([self.options.uscope, "deadlock", *what, "--format", "json"], capture_output=True, text=True, timeout=300, check=False)
-            found = json.loads(done.stdout)
+            if way == "each":
+                with concurrent.futures.ThreadPoolExecutor(3) as pool:
+                    pids = [pid for pid in started.values() if pid in owners]
+                    found = {"verdict": "each", "findings": [], "verdicts": collections.Counter()}
+                    for one in pool.map(lambda pid: self.look("--pid", str(pid)), pids):
+                        found["findings"] += one["findings"]
+                        found["verdicts"][one["verdict"]] += 1
+            else:
+                found = self.look(*([self.db] if way == "recorded" else ["--pid", str(root)]))
         except (OSError, ValueError, StopIteration, subprocess.SubprocessError) as error:
             return {"error": str(error)}, {}, owners
         finally:
@@ -304,14 +318,15 @@ def main():
                     print(f"FAILED {failures[-1]}", flush=True)
                     continue
                 counts[way] += len(alive)
-                verdicts[f"{way} {found['verdict']}"] += 1
+                for verdict, count in found.get("verdicts", {found["verdict"]: 1}).items():
+                    verdicts[f"{way} {verdict}"] += count
                 for finding in found["findings"]:
                     names = sorted({owners[0].get(thread["pid"], str(thread["pid"])) for thread in finding["threads"]})
                     accusations.append((way, names, finding["explanation"]))
                     print(f"ACCUSED {way} {names}: {finding['explanation']}", flush=True)
                 ended = sorted(set(commands) - set(alive))
-                print(f"{way}, {first} to {first + len(commands)}: {len(alive)} at rest, group {found['verdict']}; ended: {', '.join(ended) or 'none'}", flush=True)
-    print(f"at rest: {dict(counts)}; groups: {dict(verdicts)}; accused: {len(accusations)}; failed groups: {len(failures)}")
+                print(f"{way}, {first} to {first + len(commands)}: {len(alive)} at rest, {found.get('verdicts', found['verdict'])}; ended: {', '.join(ended) or 'none'}", flush=True)
+    print(f"at rest: {dict(counts)}; verdicts: {dict(verdicts)}; accused: {len(accusations)}; failed groups: {len(failures)}")
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump({"counts": counts, "verdicts": verdicts, "accusations": accusations, "failures": failures}, file, indent=1)
