@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -39,6 +40,12 @@ namespace {
   }
   (void)!write(failure, &error, sizeof(error));
   _exit(error == ENOENT ? 127 : 126);
+}
+
+std::uint64_t ns_of(const timeval& time) {
+  constexpr std::uint64_t kMicrosecond = 1000;
+  return (static_cast<std::uint64_t>(time.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(time.tv_usec)) *
+         kMicrosecond;
 }
 
 }  // namespace
@@ -144,9 +151,11 @@ Result<bool> LaunchedCommand::await_exec(int timeout_ms) {
 std::optional<CommandExit> LaunchedCommand::poll_exit() {
   if (exit_) return exit_;
   int status = 0;
-  if (waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
+  rusage used{};
+  if (wait4(pid_, &status, WNOHANG, &used) != pid_) return std::nullopt;
   if (session_) session_->end();
-  exit_ = CommandExit{WIFEXITED(status) ? WEXITSTATUS(status) : 0, WIFSIGNALED(status) ? WTERMSIG(status) : 0};
+  exit_ = CommandExit{WIFEXITED(status) ? WEXITSTATUS(status) : 0, WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+                      ns_of(used.ru_utime) + ns_of(used.ru_stime)};
   return exit_;
 }
 

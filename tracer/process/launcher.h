@@ -23,8 +23,9 @@ struct LaunchOptions {
 
 // The meaning of a wait(2) status.
 struct CommandExit {
-  int code = 0;    // exit code, if signal = 0
-  int signal = 0;  // the signal that killed it
+  int code = 0;              // exit code, if signal = 0
+  int signal = 0;            // the signal that killed it
+  std::uint64_t ran_ns = 0;  // on CPUs, with the children that it has waited for: by the kernel's account
 };
 
 // The path of a command's program, searched as execvp does: a name with a slash is a path, another one is searched in
