@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Files in which there are probes: who is about to change them waits until they are gone.
+#include "tracer/probes/file_guard.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "support/clock.h"
+#include "tests/support/temporary_folder.h"
+
+namespace uscope::tracer {
+namespace {
+
+using test::TemporaryFolder;
+using Changed = std::vector<std::size_t>;
+
+class FileGuardTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(guard_.open());
+    std::ofstream(path_) << "old";
+    fd_.reset(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+    ASSERT_TRUE(fd_);
+  }
+  std::string content() {
+    std::string bytes(16, '\0');
+    const ssize_t got = pread(fd_.get(), bytes.data(), bytes.size(), 0);
+    bytes.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
+    return bytes;
+  }
+  Changed wait_for_change() {
+    pollfd wanted{guard_.fd(), POLLIN, 0};
+    EXPECT_EQ(poll(&wanted, 1, 10'000), 1);
+    return guard_.take_changed(now_);
+  }
+
+  TemporaryFolder folder_;
+  const std::string path_ = folder_.file("probed");
+  UniqueFd fd_;
+  FileGuard guard_;
+  std::uint64_t now_ = monotonic_ns();
+};
+
+TEST_F(FileGuardTest, WhoeverOpensAFileForWritingWaitsUntilItsProbesAreGone) {
+  const auto kind = guard_.add(7, fd_.get());
+  ASSERT_TRUE(kind);
+  EXPECT_EQ(*kind, FileGuard::Kind::kLease);
+  (void)guard_.take_changed(now_);
+  std::thread copier([this] { std::ofstream(path_) << "new"; });
+  EXPECT_EQ(wait_for_change(), Changed{7});
+  EXPECT_EQ(content(), "old");
+  EXPECT_EQ(guard_.take_changed(now_), Changed());
+  guard_.let_go(7);
+  copier.join();
+  EXPECT_EQ(content(), "new");
+}
+
+TEST_F(FileGuardTest, WhoeverTruncatesItWaitsToo) {
+  ASSERT_TRUE(guard_.add(0, fd_.get()));
+  std::thread cutter([this] { EXPECT_EQ(truncate(path_.c_str(), 0), 0); });
+  EXPECT_EQ(wait_for_change(), Changed{0});
+  EXPECT_EQ(content(), "old");
+  guard_.let_go(0);
+  cutter.join();
+  EXPECT_EQ(content(), "");
+}
+
+TEST_F(FileGuardTest, ReadingExecutingAndRenamingChangeNothing) {
+  ASSERT_TRUE(guard_.add(0, fd_.get()));
+  std::ifstream reader(path_);
+  ASSERT_EQ(chmod(path_.c_str(), 0700), 0);
+  ASSERT_EQ(link(path_.c_str(), folder_.file("other").c_str()), 0);
+  ASSERT_EQ(rename(path_.c_str(), folder_.file("moved").c_str()), 0);
+  EXPECT_EQ(guard_.take_changed(now_), Changed());
+  EXPECT_EQ(guard_.take_changed(now_ + 10 * FileGuard::kCompareEveryNs), Changed());
+}
+
+TEST_F(FileGuardTest, AnotherNameOfTheFileIsTheFile) {
+  ASSERT_EQ(link(path_.c_str(), folder_.file("other").c_str()), 0);
+  ASSERT_TRUE(guard_.add(3, fd_.get()));
+  std::thread copier([this] { std::ofstream(folder_.file("other")) << "new"; });
+  EXPECT_EQ(wait_for_change(), Changed{3});
+  EXPECT_EQ(content(), "old");
+  guard_.let_go(3);
+  copier.join();
+}
+
+TEST_F(FileGuardTest, WithAWriterThereIsNoLeaseAndWhatItWritesIsNoticed) {
+  const UniqueFd writer(open(path_.c_str(), O_RDWR | O_CLOEXEC));
+  const auto kind = guard_.add(1, fd_.get());
+  ASSERT_TRUE(kind);
+  EXPECT_EQ(*kind, FileGuard::Kind::kOpenForWriting);
+  EXPECT_EQ(guard_.take_changed(now_), Changed());
+  ASSERT_EQ(pwrite(writer.get(), "N", 1, 0), 1);
+  EXPECT_EQ(wait_for_change(), Changed{1});
+  EXPECT_EQ(guard_.take_changed(now_), Changed());
+}
+
+TEST_F(FileGuardTest, WhatAWriterChangesThroughAMappingIsFoundByTheTimeOfChange) {
+  const UniqueFd writer(open(path_.c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_TRUE(guard_.add(1, fd_.get()));
+  EXPECT_EQ(guard_.take_changed(now_), Changed());
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the file system's clock ticks
+  void* page = mmap(nullptr, 1, PROT_READ | PROT_WRITE, MAP_SHARED, writer.get(), 0);
+  ASSERT_NE(page, MAP_FAILED);
+  *static_cast<char*>(page) = 'N';
+  ASSERT_EQ(msync(page, 1, MS_SYNC), 0);
+  munmap(page, 1);
+  EXPECT_EQ(guard_.take_changed(now_), Changed());  // not due yet
+  EXPECT_EQ(guard_.take_changed(now_ + FileGuard::kCompareEveryNs), Changed{1});
+}
+
+TEST_F(FileGuardTest, AFileThatIsLetGoIsNotToldAnyMore) {
+  ASSERT_TRUE(guard_.add(1, fd_.get()));
+  guard_.let_go(1);
+  std::ofstream(path_) << "new";
+  EXPECT_EQ(guard_.take_changed(now_ + FileGuard::kCompareEveryNs), Changed());
+}
+
+}  // namespace
+}  // namespace uscope::tracer
