@@ -269,7 +269,9 @@ struct bpf_iter__task_vma {
 
 #pragma clang attribute pop
 
+#define VM_WRITE 0x2ul
 #define VM_EXEC 0x4ul
+#define VM_MAYSHARE 0x80ul
 #define PF_IO_WORKER 0x00000010
 #define PF_FORKNOEXEC 0x00000040
 #define PF_KTHREAD 0x00200000

@@ -490,6 +490,14 @@ static __always_inline bool may_meet_files(void)
 	return true;
 }
 
+/* Set by the tracer before loading. */
+const volatile bool has_file_probes;
+
+static __always_inline bool has_probes_in_files(void)
+{
+	return has_file_probes;
+}
+
 static __always_inline int was_announced(const struct announced_key *key)
 {
 	return bpf_map_lookup_elem(&announced, key) != 0;

@@ -375,6 +375,12 @@ static __always_inline bool may_meet_files(void)
 	return !__this_cpu_read(usc_anywhere);
 }
 
+/* The module has none. */
+static __always_inline bool has_probes_in_files(void)
+{
+	return false;
+}
+
 static __always_inline __u32 file_links(struct file *file)
 {
 	return file_inode(file)->i_nlink;

@@ -17,6 +17,8 @@
 #include "tracer/process/name_search.h"
 #include "tracer/process/process_list.h"
 #include "tracer/recorder/recorder.h"
+#include "tracer/targets/copied_code.h"
+#include "tracer/targets/met_files.h"
 #include "tracer/targets/resolve.h"
 #include "tracer/targets/target.h"
 
@@ -100,6 +102,10 @@ Result<void> set_probes(const RecordVerbOptions& options, tracer::RecordOptions&
   if (!resolved) return resolved.error();
   out.probes = std::move(resolved->plan);
   choose_backend(search.kernel_functions, out);
+  out.without_probes = tracer::processes_without_probes(out.probes, search.application.pids);
+  for (const auto& [pid, why] : out.without_probes)
+    std::fprintf(stderr, "uscope: warning: %s\n", escape_terminal(why).c_str());
+  out.file_targets = std::make_shared<tracer::MetFiles>(targets, search, out.probes);
   nlohmann::json texts = nlohmann::json::array();
   for (const std::string& text : options.targets) texts.push_back(trace_text(text));
   out.meta.emplace_back("targets", texts.dump());

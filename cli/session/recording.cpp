@@ -156,6 +156,10 @@ Result<int> run_record(const RecordVerbOptions& options) {
     last = now;
     at = seconds;
   };
+  hooks.source_news = [&status](const std::string& news) {
+    status.clear();
+    std::fprintf(stderr, "uscope: warning: %s\n", escape_terminal(news).c_str());
+  };
   if (!options.quiet) hooks.attached = [&options](const tracer::FoundRunning& found) { print_found(options, found); };
   const std::unique_ptr<StapScript> script = hook_script(options.stap, status, hooks);
   std::optional<ForkedStallCheck> stall;

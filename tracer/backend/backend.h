@@ -30,6 +30,22 @@ class Scouts;
 // even then, since the table alone is too large, or since shared rules, which never give way, have used up theirs.
 enum class Publish { kDone, kNoRoom, kNever };
 
+// A source of events that did not tell all there was: from `from_ns` until now, or from now on.
+struct SourceLoss {
+  usc_loss_cause cause = USC_LOSS_PROBE_NOT_THERE;
+  std::uint64_t from_ns = 0;
+  std::uint64_t count = 1;
+  std::string what;  // a sentence about it, for the user; empty: the cause says it all
+  std::string path;  // PROBE_REMOVED: the file's
+};
+
+// A file in which there are probes.
+struct ProbedFile {
+  std::string path;
+  int fd = -1;                        // the backend's
+  std::vector<std::uint64_t> places;  // offsets of functions' entries and of probes
+};
+
 class Backend {
  public:
   using RecordHandler = std::function<void(const usc_record&)>;
@@ -45,6 +61,17 @@ class Backend {
   virtual Result<void> attach() = 0;
   // No call's entry is seen from here on; returns of those under way still are.
   virtual void close_entries() = 0;
+  using SourceLossHandler = std::function<void(const SourceLoss&)>;
+  // Looks after what events come from, and tells where they ceased to come: to be called in each round.
+  virtual Result<void> tend_sources(std::uint64_t /*now_ns*/, const SourceLossHandler& /*tell*/) { return {}; }
+  // A descriptor that becomes readable when tend_sources() is to be called at once; -1: there is none.
+  [[nodiscard]] virtual int sources_fd() const { return -1; }
+  // After attach().
+  [[nodiscard]] virtual std::vector<ProbedFile> probed_files() { return {}; }
+  // Probes a further file, of which `fd` is a descriptor; an error is one of this file.
+  virtual Result<void> attach_file(int /*fd*/, const std::string& /*path*/, const std::vector<Probe>& /*probes*/) {
+    return Error{"this backend has no probes in files", ""};
+  }
   // Hooks off. What the rings hold can still be read.
   virtual void detach() = 0;
 

@@ -81,6 +81,12 @@ class BpfBackend : public Backend {
   Result<trace::StackId> reserve_stack() override;
   Result<trace::StackId> resend_stacks() override;
   void close_entries() override;
+  Result<void> tend_sources(std::uint64_t now_ns, const SourceLossHandler& tell) override;
+  [[nodiscard]] std::vector<ProbedFile> probed_files() override { return probes_.files().probed(); }
+  Result<void> attach_file(int fd, const std::string& path, const std::vector<Probe>& probes) override {
+    return probes_.attach_file(fd, path, probes);
+  }
+  [[nodiscard]] int sources_fd() const override { return probes_.fd(); }
   void detach() override;
   Result<void> set_launched(int pid) override;
   Result<std::size_t> drain(const RecordHandler& handle) override;
@@ -273,6 +279,16 @@ void BpfBackend::close_entries() {
   skeleton_->bss->entries_closed = 1;
   bpf_link__destroy(std::exchange(skeleton_->links.on_sys_enter, nullptr));
   bpf_link__destroy(std::exchange(skeleton_->links.on_sys_enter_perf, nullptr));
+}
+
+Result<void> BpfBackend::tend_sources(std::uint64_t now_ns, const SourceLossHandler& tell) {
+  probes_.tend(now_ns, tell);
+  const auto ticked = [this](std::uint32_t cpu) {
+    cpu_state state{};
+    (void)bpf_map_lookup_elem(bpf_map__fd(skeleton_->maps.cpus), &cpu, &state);
+    return state.ticked_ns;
+  };
+  return samples_.tend(ticked, now_ns, tell);
 }
 
 void BpfBackend::detach() {

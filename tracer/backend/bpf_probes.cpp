@@ -4,12 +4,9 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <fmt/core.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <map>
 #include <utility>
 
 #include "tracer/backend/load_failure.h"
@@ -19,8 +16,8 @@
 namespace uscope::tracer {
 namespace {
 
+constexpr std::size_t kMoreProbes = 1024;  // there is room for these beside twice the plan's: in files that come later
 constexpr std::uint64_t kMostCounts = 8U << 20;  // of all processors; of more, hits are looked at one by one
-constexpr int kNotSupported = 524;               // the kernel's ENOTSUPP, which has no name here
 
 bool is_tracepoint(const Probe& probe) {
   return probe.source == USC_SOURCE_TRACEPOINT;
@@ -28,29 +25,6 @@ bool is_tracepoint(const Probe& probe) {
 
 bool lasts(const Probe& probe) {
   return probe.with_return;
-}
-
-bool is_in_file(const Probe& probe) {
-  return probe.source == USC_SOURCE_UFUNCTION || probe.source == USC_SOURCE_USDT;
-}
-
-std::string remedy_of(int number) {
-  switch (number) {
-    case EPERM:
-    case EACCES:
-      return kProbePrivileges;
-    case ENOENT:
-      return "only files that exist when tracing begins can be probed";
-    case EBADF:
-      return "name an executable or a library: a regular file";
-    case kNotSupported:
-    case EILSEQ:
-      return "leave it out: the kernel cannot probe the instruction there";
-    case EINVAL:
-      return "leave it out; if another tracer probes this place for a USDT probe, end that one";
-    default:
-      return bpf_remedy(number);
-  }
 }
 
 }  // namespace
@@ -110,16 +84,21 @@ Result<void> BpfProbes::prepare(uscope_bpf& skeleton, const ProbePlan& plan, con
   bpf_program__set_autoload(progs.on_tracepoint, has_tracepoints);
   for (bpf_program* program : {progs.on_user_probe, progs.on_user_probe_briefly})
     bpf_program__set_autoload(program, has_places && program == in_files_);
-  bpf_map__set_max_entries(skeleton.maps.probes, static_cast<__u32>(std::max<std::size_t>(probes_.size(), 1)));
+  room_ = has_places && counted_.empty() ? std::min<std::size_t>(2 * probes_.size() + kMoreProbes, USC_PROBES_MOST)
+                                         : std::max<std::size_t>(probes_.size(), 1);
+  room_ = std::max(room_, probes_.size());
+  bpf_map__set_max_entries(skeleton.maps.probes, static_cast<__u32>(room_));
   if (auto prepared = kernel_functions_.prepare(skeleton, plan_); !prepared) return prepared;
   const_cast<bool&>(skeleton.rodata->has_returns) = has_returns_;
   bpf_program__set_autoattach(progs.list_open_functions, false);
   bpf_program__set_autoload(progs.list_open_functions, has_returns_);
   if (!has_returns_) bpf_map__set_max_entries(skeleton.maps.open_functions, 1);
+  const_cast<bool&>(skeleton.rodata->has_file_probes) = has_places;
   if (!has_places) return {};
   const_cast<bool&>(skeleton.rodata->keeps_processor) = is_at_least(this_host().release, 6, 15);
-  has_multi_ = !plan.attach_singly && kernel_has_uprobe_multi();
-  if (has_multi_) bpf_program__set_expected_attach_type(in_files_, static_cast<bpf_attach_type>(kAttachUprobeMulti));
+  const bool has_multi = !plan.attach_singly && kernel_has_uprobe_multi();
+  files_.prepare(in_files_, has_multi);
+  if (has_multi) bpf_program__set_expected_attach_type(in_files_, static_cast<bpf_attach_type>(kAttachUprobeMulti));
   return {};
 }
 
@@ -132,81 +111,34 @@ Result<void> BpfProbes::attach() {
   for (std::size_t i = 0; i < plan_.size(); i++)
     if (is_tracepoint(plan_[i]))
       if (auto attached = tracepoints_.attach(skeleton_->progs.on_tracepoint, plan_[i], i); !attached) return attached;
-  if (auto attached = attach_in_files(); !attached) return attached;
+  if (auto attached = files_.attach(plan_); !attached) return attached;
   return kernel_functions_.attach();
 }
 
-Result<void> BpfProbes::attach_in_files() {
-  std::map<std::string, UprobePlaces> files;
-  for (std::size_t i = 0; i < plan_.size(); i++) {
-    if (!is_in_file(plan_[i])) continue;
-    UprobePlaces& places = files[plan_[i].path];
-    const auto add = [&](std::uint64_t offset, std::uint64_t role) {
-      places.offsets.push_back(offset);
-      places.cookies.push_back(i | role);
-      places.semaphores.push_back(plan_[i].semaphore);
-    };
-    // In this order they are attached: an entry whose return is not seen would be taken for left.
-    for (const std::uint64_t place : plan_[i].returns) add(place, USC_PLACE_OF_RETURN);
-    for (const ProbeJump& jump : plan_[i].jumps)
-      add(jump.place, USC_PLACE_OF_JUMP | std::uint64_t{jump.condition} << USC_PLACE_CONDITION_SHIFT);
-    for (const std::uint64_t place : plan_[i].places) add(place, 0);
+Result<void> BpfProbes::attach_file(int fd, const std::string& path, const std::vector<Probe>& probes) {
+  const std::size_t first = probes_.size();
+  if (first + probes.size() > room_) return Error{"there is no room for more probes", "name fewer targets"};
+  if (!has_returns_ && std::any_of(probes.begin(), probes.end(), lasts))
+    return Error{"the programs were loaded without returns of functions", ""};
+  ProbePlan more;
+  more.probes = probes;
+  auto raw = kernel_probes(more);
+  if (!raw) return raw.error();
+  const int map = bpf_map__fd(skeleton_->maps.probes);
+  for (std::size_t i = 0; i < raw->size(); i++) {
+    const auto number = static_cast<__u32>(first + i);
+    if (bpf_map_update_elem(map, &number, &(*raw)[i], BPF_ANY) != 0)
+      return errno_error("cannot tell the BPF programs of a probe", errno);
   }
-  std::size_t total = 0;
-  for (const auto& [path, places] : files) total += places.size();
-  if (!has_multi_ && total > kMostSingly)
-    return Error{
-        fmt::format("{} places in files are too many for this kernel, which attaches and detaches each by itself: "
-                    "at most {}",
-                    total, kMostSingly),
-        "name fewer targets; Linux 6.6 and later attach many places at once"};
-  for (const auto& [path, places] : files) {
-    if (places.size() == 0) continue;
-    auto attached = has_multi_ ? attach_places(path, places) : attach_singly(path, places);
-    if (!attached) return attached;
-  }
-  return {};
-}
-
-Error BpfProbes::not_attached(int number, const std::string& path, const UprobePlaces& places) const {
-  const std::string what = places.size() == 1
-                               ? fmt::format("cannot probe {} at {:#x} of {}",
-                                             plan_[places.cookies[0] & USC_PLACE_NUMBER].name, places.offsets[0], path)
-                               : fmt::format("cannot probe {}", path);
-  if (number == kNotSupported) return {what + ": not supported", remedy_of(number)};
-  return errno_error(what, number, remedy_of(number));
-}
-
-// All places, or none. If one of them cannot be probed, halves are tried until it is found which.
-Result<void> BpfProbes::attach_places(const std::string& path, const UprobePlaces& places) {
-  UniqueFd link = attach_uprobe_multi(bpf_program__fd(in_files_), path, places);
-  const int number = errno;
-  if (link) {
-    multi_links_.push_back(std::move(link));
-    return {};
-  }
-  const bool is_of_one_place = number == EINVAL || number == EILSEQ || number == kNotSupported;
-  if (places.size() < 2 || !is_of_one_place) return not_attached(number, path, places);
-  const std::size_t half = places.size() / 2;
-  if (auto attached = attach_places(path, places.part(0, half)); !attached) return attached;
-  return attach_places(path, places.part(half, places.size() - half));
-}
-
-Result<void> BpfProbes::attach_singly(const std::string& path, const UprobePlaces& places) {
-  for (std::size_t i = 0; i < places.size(); i++) {
-    LIBBPF_OPTS(bpf_uprobe_opts, options, .ref_ctr_offset = places.semaphores[i], .bpf_cookie = places.cookies[i]);
-    LinkHandle link(bpf_program__attach_uprobe_opts(in_files_, -1, path.c_str(), places.offsets[i], &options));
-    if (!link) return not_attached(errno, path, places.part(i, 1));
-    links_.push_back(std::move(link));
-  }
-  return {};
+  plan_.insert(plan_.end(), probes.begin(), probes.end());
+  probes_.insert(probes_.end(), raw->begin(), raw->end());
+  return files_.attach_file(fd, path, probes, first);
 }
 
 void BpfProbes::detach() {
   kernel_functions_.detach();
   tracepoints_.detach();
-  multi_links_.clear();
-  links_.clear();
+  files_.detach();
 }
 
 std::array<const bpf_program*, 5> BpfProbes::programs(const uscope_bpf& skeleton) {

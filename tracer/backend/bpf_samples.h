@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Clocks that sample what runs: one for each CPU that is online when they are attached.
+// Clocks that sample what runs: one for each CPU that is online. tend() opens those of CPUs that come online, and those
+// that have stopped (clock_watch.h).
 #pragma once
 
 #include <bpf/libbpf.h>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "support/result.h"
+#include "support/unique_fd.h"
+#include "tracer/backend/backend.h"
 #include "tracer/backend/bpf_handles.h"
+#include "tracer/backend/clock_watch.h"
 
 namespace uscope::tracer {
 
@@ -16,10 +21,24 @@ class BpfSamples {
  public:
   // Runs `program` `hz` times a second on each CPU.
   Result<void> attach(const bpf_program* program, std::uint32_t hz);
-  void detach() { links_.clear(); }
+  // `ticked`: when a CPU's clock ticked last.
+  Result<void> tend(const ClockWatch::Ticked& ticked, std::uint64_t now_ns, const Backend::SourceLossHandler& tell);
+  void detach() {
+    watch_.reset();
+    links_.clear();
+  }
 
  private:
-  std::vector<LinkHandle> links_;
+  Result<void> open(std::uint32_t cpu);
+  Result<void> open_again(const std::vector<ClockWatch::Gap>& gaps, const char* why,
+                          const Backend::SourceLossHandler& tell);
+
+  const bpf_program* program_ = nullptr;
+  std::uint32_t hz_ = 0;
+  UniqueFd online_;
+  std::vector<LinkHandle> links_;  // by CPU; empty: it has no clock
+  std::optional<ClockWatch> watch_;
+  std::uint64_t looked_ns_ = 0;
 };
 
 // 1.4 % more than 1/hz.

@@ -14,6 +14,7 @@
 #include "tracer/collect/totals.h"
 #include "tracer/files/file_records.h"
 #include "tracer/jit/jit_records.h"
+#include "tracer/probes/plan_kinds.h"
 #include "tracer/walk/attached_walks.h"
 
 namespace uscope::tracer {
@@ -51,6 +52,7 @@ struct Collector::Handlers {
         on<usc_task_exit, &Collector::on_task_exit>(Then::kPassOn),
         on<usc_task_name, &Collector::on_task_name>(Then::kPassOn),
         on<usc_map, &Collector::on_map>(Then::kPassOn),
+        on<usc_blind_map, &Collector::on_blind_map>(Then::kPassOn),
         on<usc_unmap, &Collector::on_unmap>(Then::kPassOn),
         on<usc_file, &Collector::on_file>(Then::kPassOn),
         on<usc_string, &Collector::on_string>(Then::kNothing),
@@ -106,6 +108,7 @@ Result<std::size_t> Collector::round() {
   record_error(waits_.work());
   record_error(signals_.work());
   if (observer_ != nullptr) observer_->on_round(last_round_ns_, tasks_);
+  tend_sources();
   forget_the_dead();
   if (!trouble_) return trouble_.error();
   return count;
@@ -222,6 +225,7 @@ void Collector::close() {
   closing_ = true;
   walks_.close();
   files_.end_opening();
+  if (unprobed_) unprobed_->close(round_ns_);
   maker_.end_by(std::chrono::steady_clock::now() + kLastReadings);
 }
 
@@ -229,6 +233,31 @@ void Collector::give_up_rows() {
   if (std::exchange(rows_given_up_, true)) return;
   walks_.stop_waiting();
   record_error(files_.give_up_rows());
+}
+
+void Collector::tell_source_loss(trace::ProcessId process, const SourceLoss& loss) {
+  record_error(losses_.record(loss.cause, process, loss.from_ns, loss.count));
+  if (!loss.what.empty()) source_news_.push_back(loss.what);
+  if (unprobed_ && loss.cause == USC_LOSS_PROBE_REMOVED) unprobed_->forget(loss.path);
+}
+
+Result<void> Collector::count_without_probes(std::uint32_t pid) {
+  if (unprobed_ && unprobed_->has_counted(tasks_.process_of(pid))) return {};
+  return losses_.record(USC_LOSS_PROBE_NOT_THERE, tasks_.process_of(pid), monotonic_ns());
+}
+
+void Collector::tend_sources() {
+  record_error(backend_.tend_sources(round_ns_, [this](const SourceLoss& loss) { tell_source_loss({}, loss); }));
+  if (!unprobed_) return;
+  record_error(unprobed_->work(
+      round_ns_, [this](trace::ProcessId process, const SourceLoss& loss) { tell_source_loss(process, loss); },
+      [this](const std::vector<Probe>& probes) {
+        ProbePlan plan;
+        plan.probes = probes;
+        record_error(write_kinds(sink_, plan, round_ns_, [this](const usc_kind& kind) {
+          if (observer_ != nullptr) observer_->on_kind(kind);
+        }));
+      }));
 }
 
 // Forgets tasks and mappings to which no later record, and no walk that waits, can refer.

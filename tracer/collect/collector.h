@@ -9,6 +9,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -21,6 +23,7 @@
 #include "tracer/collect/observer.h"
 #include "tracer/collect/open_calls.h"
 #include "tracer/collect/unknown_mappings.h"
+#include "tracer/collect/unprobed_code.h"
 #include "tracer/files/file_table.h"
 #include "tracer/files/row_build_queue.h"
 #include "tracer/files/walk_tables.h"
@@ -72,6 +75,10 @@ class Collector {
   void keep_open_calls(OpenCalls& calls) { open_calls_ = &calls; }
   // Decides what becomes of strings; to be called before the first round.
   void set_string_filter(trace::StringFilter filter) { strings_ = std::move(filter); }
+  // From here on, what is mapped is held against the files with probes. After Backend::attach(); `targets` may be null.
+  void watch_probed_files(FileTargets* targets) { unprobed_.emplace(backend_, files_, tasks_, targets); }
+  // A process, which runs already, executes code of a target without its probes.
+  Result<void> count_without_probes(std::uint32_t pid);
   // Nothing more will be seen; once the rings are empty.
   void end_observation();
   // Writes counters and sequence totals, at the end.
@@ -79,7 +86,7 @@ class Collector {
 
   [[nodiscard]] bool has_pending() const {
     return !walks_.empty() || (closing_ && !signals_.empty()) || files_.is_opening() ||
-           (maker_.is_busy() && !rows_given_up_);
+           (maker_.is_busy() && !rows_given_up_) || (unprobed_ && unprobed_->is_reading());
   }
   // There are processes whose mappings the kernel side has not been told of.
   [[nodiscard]] bool has_unknown_mappings() const { return !unknown_mappings_.empty(); }
@@ -87,6 +94,8 @@ class Collector {
   [[nodiscard]] bool is_behind() const { return walks_.has_due(); }
   [[nodiscard]] TraceFigures figures() const;
   [[nodiscard]] const TaskTable& tasks() const { return tasks_; }
+  // What became of sources of events, a sentence each, since the last call.
+  std::vector<std::string> take_source_news() { return std::exchange(source_news_, {}); }
 
  private:
   struct Handlers;
@@ -98,7 +107,13 @@ class Collector {
   void on_exec(const usc_exec& exec);
   void on_task_exit(const usc_task_exit& exit);
   void on_task_name(const usc_task_name& name) { tasks_.rename(name); }
-  void on_map(const usc_map& map) { mappings_.add(map); }
+  void on_map(const usc_map& map) {
+    mappings_.add(map);
+    if (unprobed_) unprobed_->add(map);
+  }
+  void on_blind_map(const usc_blind_map& map) {
+    if (unprobed_) unprobed_->add(map);
+  }
   void on_unmap(const usc_unmap& unmap) { mappings_.remove(unmap); }
   void on_file(const usc_file& file) { record_error(files_.add_announced(file)); }
   void on_string(const usc_string& string);
@@ -113,6 +128,8 @@ class Collector {
   void forget_the_dead();
   void record_unresponsive();
   bool wait_for_rows();
+  void tend_sources();
+  void tell_source_loss(trace::ProcessId process, const SourceLoss& loss);
 
   Backend& backend_;
   FileTable& files_;
@@ -137,10 +154,12 @@ class Collector {
   const WalkInputs inputs_;
   SampleWalks walks_;
   LossRecorder losses_;
+  std::optional<UnprobedCode> unprobed_;
   std::vector<usc_query_row> early_sums_;  // of after the turn, met before it was over
   std::uint32_t sums_turn_ = 0;            // as in usc_partial: whose rows are told now
   std::uint64_t round_ns_ = 0;             // when this round began
   std::uint64_t last_round_ns_ = 0;        // and the one before
+  std::vector<std::string> source_news_;
   std::uint64_t events_ = 0;
   std::uint64_t program_starts_ = 0;
   bool closing_ = false;

@@ -22,6 +22,7 @@ Result<void> LossRecorder::write(std::uint32_t cause, trace::ProcessId process, 
 
 Result<void> LossRecorder::record(usc_loss_cause cause, trace::ProcessId process, std::uint64_t from_ns,
                                   std::uint64_t count) {
+  if (trace::counts_events(trace::loss_class(cause))) own_events_ += count;
   return write(cause, process, count, from_ns);
 }
 
@@ -57,7 +58,7 @@ Result<void> LossRecorder::record_counted(const std::unordered_map<trace::Proces
 }
 
 std::uint64_t LossRecorder::events() const {
-  std::uint64_t sum = 0;
+  std::uint64_t sum = own_events_;
   for (std::uint32_t cause = 0; cause < recorded_.size(); cause++)
     if (trace::counts_events(trace::loss_class(cause))) sum += recorded_[cause];
   return sum;

@@ -36,6 +36,7 @@ class LossRecorder {
   std::array<std::uint64_t, USC_LOSS_COUNT> recorded_{};
   std::unordered_map<trace::IdPair<trace::ProcessId, std::uint32_t>, std::uint64_t> process_recorded_;  // by cause, too
   std::uint64_t from_ns_;
+  std::uint64_t own_events_ = 0;  // that are missing by what record() was told
 };
 
 }  // namespace uscope::tracer

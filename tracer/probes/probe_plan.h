@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "support/regular_file.h"
@@ -63,6 +64,16 @@ struct ProbePlan {
 
   [[nodiscard]] bool empty() const { return sample_hz == 0 && !offcpu && probes.empty(); }
 };
+
+// A file's path as its process sees it: of a process in a container, the tracer's begins with /proc/PID/root.
+[[nodiscard]] inline std::string path_in_its_root(const std::string& path) {
+  constexpr std::string_view kProc = "/proc/";
+  constexpr std::string_view kRoot = "/root/";
+  const std::size_t root = path.find(kRoot);
+  const bool is_inside = path.starts_with(kProc) && root != std::string::npos &&
+                         path.find_first_not_of("0123456789", kProc.size()) == root;
+  return is_inside ? path.substr(root + kRoot.size() - 1) : path;
+}
 
 constexpr std::uint32_t kMostSampleHz = 10'000;
 

@@ -17,6 +17,7 @@
 #include "support/process/child_process.h"
 #include "support/process/inherited.h"
 #include "support/process/priority.h"
+#include "support/text.h"
 #include "support/unique_fd.h"
 #include "symbolizer/reader/reader_processes.h"
 #include "trace/raw_writer.h"
@@ -27,6 +28,7 @@
 #include "tracer/files/file_table.h"
 #include "tracer/host/host.h"
 #include "tracer/probes/plan_kinds.h"
+#include "tracer/process/cpu_times.h"
 #include "tracer/process/process_list.h"
 #include "tracer/recorder/clock_offsets.h"
 #include "tracer/recorder/descriptor_limit.h"
@@ -36,6 +38,7 @@
 #include "tracer/scouts/process_looks.h"
 #include "tracer/scouts/scouts.h"
 #include "tracer/walk/attached_calls.h"
+#include "uscope/trace_map.h"
 
 namespace uscope::tracer {
 namespace {
@@ -52,6 +55,7 @@ constexpr int kPendingWaitMs = 1;
 constexpr int kExecWaitMs = 100;  // how long the rings are left alone for the command's exec
 // What a signal that ends the recording ended as well may have ended so long before the signal is seen here.
 constexpr std::uint64_t kSignalSlackNs = kSecond / 10;
+constexpr std::size_t kMostSourceNews = 50;  // that are kept in the trace
 constexpr int kCollectorNice = -20;
 constexpr int kReaderNice = -10;  // as for the threads of RowBuildQueue, which wait for them
 
@@ -70,6 +74,13 @@ usc_raw_header make_header(std::uint32_t cpus) {
   header.utc_offset_ns = clock_offsets().real;
   header.cpus = cpus;
   return header;
+}
+
+// One line for each sentence.
+Result<void> write_source_news(trace::RecordSink& sink, const std::vector<std::string>& news) {
+  std::string text;
+  for (const std::string& sentence : news) text += (text.empty() ? "" : "\n") + trace_text(sentence);
+  return text.empty() ? Result<void>() : sink.append_meta("source_news", text);
 }
 
 }  // namespace
@@ -111,7 +122,9 @@ class Recording {
   Result<void> look_when_quiet();
   [[nodiscard]] bool is_urgent();
   Result<void> tell_sums();
+  void tell_source_news();
   Result<void> finish();
+  [[nodiscard]] std::uint64_t ran_ns() const;
   Result<bool> each_second(std::uint64_t now);
   int next_wait(std::uint64_t now, std::size_t seen);
   void wait(int milliseconds);
@@ -150,6 +163,7 @@ class Recording {
   std::uint64_t start_ns_ = 0;
   std::uint64_t stop_ns_ = 0;
   ClockOffsets offsets_;
+  CpuTimes cpu_times_;  // of processes that ran already
   StallWatch stalls_;
   std::uint64_t bytes_before_ = 0;
   std::uint64_t round_before_ns_ = 0;
@@ -158,6 +172,7 @@ class Recording {
   std::vector<signalfd_siginfo> came_;
   bool executing_ = false;  // the command's exec is under way: its file does not come, or slowly
   bool stopping_ = false;
+  std::vector<std::string> source_news_;
   bool interrupted_once_ = false;
   bool finishing_ = false;
   bool asked_again_ = false;          // to end, while it does
@@ -222,6 +237,7 @@ Result<void> Recording::prepare() {
   // A file met for the first time must be opened before a short-lived process has ended.
   raise_priority(kCollectorNice);
   if (auto done = backend_->attach(); !done) return done;
+  collector_->watch_probed_files(options_.file_targets.get());
   if (hooks_.ready) hooks_.ready();
   return {};
 }
@@ -287,6 +303,11 @@ Result<void> Recording::adopt() {
   // What its threads wait in is looked at now, too: so the sets of calls that return later are known.
   if (!options_.look_once)
     if (auto done = collector_->waits().begin(USC_RESOURCE_AT_ATTACH); !done) return done;
+  for (const auto& [pid, why] : options_.without_probes) {
+    if (auto done = collector_->count_without_probes(pid); !done) return done;
+    source_news_.push_back(why);
+  }
+  if (options_.probes.sample_hz != 0) cpu_times_.begin(collector_->tasks().living());
   found_.threads = *tasks;
   if (hooks_.attached) hooks_.attached(found_);
   return {};
@@ -431,6 +452,7 @@ Result<void> Recording::loop() {
       hooks_.status(collector_->figures(), static_cast<double>(now - start_ns_) / 1e9);
       next_status = now + kStatusEveryNs;
     }
+    tell_source_news();
     if (hooks_.each_round) hooks_.each_round();
     if (hooks_.wants_sums && hooks_.wants_sums())
       if (auto told = tell_sums(); !told) return told;
@@ -449,13 +471,23 @@ Result<void> Recording::loop() {
 }
 
 void Recording::wait(int milliseconds) {
-  std::vector<pollfd> fds{{backend_->wait_fd(), POLLIN, 0}, {signals_.fd(), POLLIN, 0}};
+  constexpr std::ptrdiff_t kOwn = 3;
+  // poll() leaves out what is -1.
+  std::vector<pollfd> fds{
+      {backend_->wait_fd(), POLLIN, 0}, {signals_.fd(), POLLIN, 0}, {backend_->sources_fd(), POLLIN, 0}};
   fds.insert(fds.end(), hooks_.watched.begin(), hooks_.watched.end());
   for (pollfd& one : fds) one.revents = 0;
   (void)poll(fds.data(), fds.size(), milliseconds);
   if ((fds[0].revents & POLLIN) != 0) backend_->wait(0);
   signals_wait_ = fds[1].revents != 0;
-  std::copy(fds.begin() + 2, fds.end(), hooks_.watched.begin());
+  std::copy(fds.begin() + kOwn, fds.end(), hooks_.watched.begin());
+}
+
+void Recording::tell_source_news() {
+  for (std::string& news : collector_->take_source_news()) {
+    if (hooks_.source_news) hooks_.source_news(news);
+    if (source_news_.size() < kMostSourceNews) source_news_.push_back(std::move(news));
+  }
 }
 
 Result<void> Recording::tell_sums() {
@@ -536,6 +568,15 @@ Result<void> Recording::empty_rings(bool all) {
   }
 }
 
+// For how long traced processes ran, by the kernel's account: at least so long, since not all of them are asked.
+std::uint64_t Recording::ran_ns() const {
+  if (!command_) return cpu_times_.ran_ns();
+  // Some of what the command has waited for may not have been traced.
+  if (options_.config.target.follow != USC_FOLLOW_TREE) return 0;
+  return outcome_.command ? outcome_.command->ran_ns
+                          : CpuTimes::of_command(static_cast<std::uint32_t>(command_->pid()));
+}
+
 // No new call is recorded; calls in progress are listed before the last hooks are removed, so that a return in between
 // completes them, and walks that wait for a mapping can still ask for it; then the rings are emptied.
 Result<void> Recording::finish() {
@@ -545,6 +586,8 @@ Result<void> Recording::finish() {
     poll(nullptr, 0, kPendingWaitMs);
   }
   const std::uint64_t closed_ns = monotonic_ns();
+  if (options_.probes.sample_hz != 0)
+    if (auto done = sink_->append_meta("ran_ns", std::to_string(ran_ns())); !done) return done;
   backend_->close_entries();
   if (!sink_->failed()) {
     if (auto tasks = collector_->write_open_calls(~std::uint64_t{0}); !tasks) return tasks.error();
@@ -561,6 +604,8 @@ Result<void> Recording::finish() {
   if (hooks_.wants_sums)
     if (auto told = tell_sums(); !told) return told;
   collector_->end_observation();
+  tell_source_news();
+  if (auto done = write_source_news(*sink_, source_news_); !done) return done;
   if (auto done = collector_->write_losses(); !done) return done;
   if (auto done = sink_->append_meta("duration_ns", std::to_string(monotonic_ns() - start_ns_)); !done) return done;
   if (auto done = sink_->append_meta("calls_until_ns", std::to_string(closed_ns)); !done) return done;

@@ -30,6 +30,7 @@ class RecordSink;  // trace/sink.h
 
 namespace uscope::tracer {
 
+class FileTargets;      // tracer/probes/file_targets.h
 class CompareObserver;  // tracer/walk/verifier.h
 class RecordObserver;   // tracer/collect/observer.h
 class StallCheck;       // tracer/recorder/stall_watch.h
@@ -52,12 +53,15 @@ struct RecordOptions {
   std::vector<std::string> redact;    // patterns of texts that must not be recorded
   BackendChoice backend = BackendChoice::kAuto;
   BackendSizes sizes;
-  ProbePlan probes;               // what is traced beside system calls
-  std::uint64_t duration_ns = 0;  // stop after this time, 0 = no limit
-  bool look_once = false;         // stop when what runs has been met: its calls, and the stacks of these
-  std::uint64_t max_bytes = 0;    // of the raw trace, 0 = no limit
-  std::uint64_t stall_ns = 0;     // stop if threads wait for each other this long, as found by RecordHooks.stall; 0 =
-                                  // off
+  ProbePlan probes;                                                   // what is traced beside system calls
+  std::vector<std::pair<std::uint32_t, std::string>> without_probes;  // processes in which none of some file are hit,
+                                                                      // and why: these are told already
+  std::shared_ptr<FileTargets> file_targets;  // what they mean in files that are met while tracing; null: nothing
+  std::uint64_t duration_ns = 0;              // stop after this time, 0 = no limit
+  bool look_once = false;                     // stop when what runs has been met: its calls, and the stacks of these
+  std::uint64_t max_bytes = 0;                // of the raw trace, 0 = no limit
+  std::uint64_t stall_ns = 0;  // stop if threads wait for each other this long, as found by RecordHooks.stall; 0 =
+                               // off
   std::vector<std::pair<std::string, std::string>> meta;  // written to the trace unchanged
 };
 
@@ -86,7 +90,8 @@ struct RecordHooks {
   CompareObserver* compare_observer = nullptr;  // receives each comparison of --verify
   std::function<void()> ready;                  // the kernel side is in place, and nothing is traced yet
   std::function<bool()> ending;                 // the kernel side is about to be removed; called until it returns true
-  std::function<void(const FoundRunning&)> attached;  // running processes are now traced
+  std::function<void(const FoundRunning&)> attached;    // running processes are now traced
+  std::function<void(const std::string&)> source_news;  // a source of events has ceased to tell all: a sentence
   std::function<void(const TraceFigures&, double)>
       status;                             // about four times a second, with the seconds since the start
   StallCheck* stall = nullptr;            // with RecordOptions.stall_ns

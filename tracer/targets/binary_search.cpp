@@ -145,6 +145,20 @@ TargetAnswer BinarySearch::find(const Target& target) {
     answer.problem = no_file(target);
     return answer;
   }
+  answer = find_in(target, files);
+  if (answer.matches.empty()) answer.problem = no_name(target, files);
+  return answer;
+}
+
+TargetAnswer BinarySearch::find_in_files(const Target& target) {
+  std::vector<const ApplicationFile*> files;
+  for (const ApplicationFile& file : files_)
+    if (goes_by(file, target.binary)) files.push_back(&file);
+  return find_in(target, files);
+}
+
+TargetAnswer BinarySearch::find_in(const Target& target, const std::vector<const ApplicationFile*>& files) {
+  TargetAnswer answer;
   const symbolizer::NamePattern pattern{target.group, target.name, target.word};
   for (const ApplicationFile* file : files) {
     Open& opened = open(*file);
@@ -155,7 +169,6 @@ TargetAnswer BinarySearch::find(const Target& target) {
     for (symbolizer::FoundProbe& probe : found)
       answer.matches.push_back(match_of(target, *file, opened.id, std::move(probe)));
   }
-  if (answer.matches.empty()) answer.problem = no_name(target, files);
   return answer;
 }
 

@@ -24,6 +24,8 @@ class BinarySearch {
 
   // For targets of the classes usdt and ufunction.
   [[nodiscard]] TargetAnswer find(const Target& target);
+  // In the files of the application alone, without a word on what was not found.
+  [[nodiscard]] TargetAnswer find_in_files(const Target& target);
 
  private:
   struct Open {
@@ -32,6 +34,7 @@ class BinarySearch {
     Result<std::unique_ptr<symbolizer::ProbedFile>> file = Error{};
   };
   Open& open(const ApplicationFile& file);
+  TargetAnswer find_in(const Target& target, const std::vector<const ApplicationFile*>& files);
   [[nodiscard]] std::vector<const ApplicationFile*> files_for(const Target& target);
   [[nodiscard]] Error no_file(const Target& target) const;
   [[nodiscard]] Error no_name(const Target& target, const std::vector<const ApplicationFile*>& files);

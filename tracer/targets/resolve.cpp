@@ -13,16 +13,6 @@
 namespace uscope::tracer {
 namespace {
 
-// What must be equal in probes of one kind: an event's arguments are told apart by their kind alone.
-std::string description_of(const Probe& probe) {
-  std::string text = probe.name;
-  for (const ProbeArgument& argument : probe.arguments) {
-    text += '\0' + argument.name;
-    text += '\0' + argument.type;
-  }
-  return text;
-}
-
 // Each probe once, by source and name: with its return, if one target says so. Then kinds are numbered.
 void settle(std::vector<Probe>& probes) {
   const auto key = [](const Probe& probe) { return std::tie(probe.source, probe.name, probe.path, probe.places); };
@@ -98,6 +88,15 @@ std::string sentence_of_not_kept(const std::vector<Probe>& probes) {
 }
 
 }  // namespace
+
+std::string description_of(const Probe& probe) {
+  std::string text = probe.name;
+  for (const ProbeArgument& argument : probe.arguments) {
+    text += '\0' + argument.name;
+    text += '\0' + argument.type;
+  }
+  return text;
+}
 
 std::vector<std::pair<std::string, std::size_t>> reasons_of(std::span<const TargetMatch> matches) {
   std::map<std::string, std::size_t> counts;

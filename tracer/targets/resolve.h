@@ -30,6 +30,9 @@ struct ResolvedTargets {
   std::string not_kept;               // a sentence where events lack something that is known at their probes
 };
 
+// What must be equal in probes of one kind: an event's arguments are told apart by their kind alone.
+[[nodiscard]] std::string description_of(const Probe& probe);
+
 // An error where a target means nothing, or nothing that can be traced, or all of them more probes than may be.
 [[nodiscard]] Result<ResolvedTargets> resolve_targets(std::span<const Target> targets, const TargetSearch& search,
                                                       const ResolveLimits& limits);

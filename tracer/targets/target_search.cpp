@@ -22,25 +22,12 @@
 #include "symbolizer/probes/file_probes.h"
 #include "tracer/targets/answer_wire.h"
 #include "tracer/targets/binary_search.h"
+#include "tracer/targets/confined_search.h"
 #include "tracer/targets/kernel_functions.h"
 #include "tracer/targets/tracepoints.h"
 
 namespace uscope::tracer {
 namespace {
-
-constexpr std::size_t kMostAnswerBytes = std::size_t{256} << 20;
-
-bool is_in_binaries(const Target& target) {
-  return target.what == TargetClass::kUsdt || target.what == TargetClass::kUfunction;
-}
-
-// Linux 6.18 makes a call of a nop of five bytes, which writes below the stack pointer (symbolizer/code/probe_place.h).
-bool may_use_nop5(const Host& host) {
-  int major = 0;
-  int minor = 0;
-  std::sscanf(host.release.c_str(), "%d.%d", &major, &minor);
-  return major < 6 || (major == 6 && minor < 18);
-}
 
 bool write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
@@ -69,10 +56,7 @@ Result<std::string> from_confined_child(const std::function<std::string()>& work
   if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0) return errno_error("cannot make a pipe", errno);
   const UniqueFd from_child(pipe_ends[0]);
   UniqueFd to_parent(pipe_ends[1]);
-  auto child = ChildWork::start([&] {
-    if (const auto confined = confine({}); !confined) return 1;
-    return write_all(to_parent.get(), work()) ? 0 : 1;
-  });
+  auto child = ChildWork::start([&] { return answer_confined(to_parent.get(), work); });
   if (!child) return child.error();
   to_parent.reset();
   return read_all(from_child.get());
@@ -232,6 +216,22 @@ TargetAnswer plain_answer(const Target& target) {
 }
 
 }  // namespace
+
+bool is_in_binaries(const Target& target) {
+  return target.what == TargetClass::kUsdt || target.what == TargetClass::kUfunction;
+}
+
+bool may_use_nop5(const Host& host) {
+  int major = 0;
+  int minor = 0;
+  std::sscanf(host.release.c_str(), "%d.%d", &major, &minor);
+  return major < 6 || (major == 6 && minor < 18);
+}
+
+int answer_confined(int fd, const std::function<std::string()>& work) {
+  if (const auto confined = confine({}); !confined) return 1;
+  return write_all(fd, work()) ? 0 : 1;
+}
 
 Result<std::vector<TargetAnswer>> search_targets(std::span<const Target> targets, const TargetSearch& search) {
   std::vector<Target> in_binaries;

@@ -118,6 +118,9 @@ static void drop_file(const struct usc_file_key *key);
 /* May a new file be announced here and now? Where it may not, the collector does the work that met the file. */
 static bool may_meet_files(void);
 
+/* Is the collector to know in which mappings the kernel puts no breakpoints: are there probes in files? */
+static bool has_probes_in_files(void);
+
 /* Mappings that have been announced to the collector. */
 static int was_announced(const struct announced_key *key);
 static void remember_announced(const struct announced_key *key);

@@ -22,6 +22,19 @@ struct usc_map {
 	__u64 offset; /* file offset of start */
 };
 
+/*
+ * An executable mapping of a file in which the kernel puts no breakpoints: it is shared, or may be written to. For the
+ * collector, and only where there are probes in files; it may come several times for one mapping.
+ */
+struct usc_blind_map {
+	struct usc_record head;
+	__u32 mm;
+	__u32 file;
+	__u64 start;
+	__u64 end;
+	__u64 offset; /* file offset of start */
+};
+
 struct usc_unmap {
 	struct usc_record head;
 	__u32 mm;
@@ -96,6 +109,7 @@ struct usc_file_info {
 };
 
 USC_ASSERT_SIZE(usc_map, 56);
+USC_ASSERT_SIZE(usc_blind_map, 56);
 USC_ASSERT_SIZE(usc_unmap, 48);
 USC_ASSERT_SIZE(usc_file_key, 40);
 USC_ASSERT_SIZE(usc_file, 104);

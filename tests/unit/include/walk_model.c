@@ -37,7 +37,9 @@ struct task_struct {
 struct pt_regs {
   unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp, ss;
 };
+#define VM_WRITE 2ull
 #define VM_EXEC 4ull
+#define VM_MAYSHARE 0x80ull
 #define MM_FIELD(task, field) 0
 #define VMA_SPACE(vma) 1
 #define SERIAL(of) (&last_serial)
@@ -182,6 +184,9 @@ static void drop_file(const struct usc_file_key* key) {
 }
 static bool may_meet_files(void) {
   return true;
+}
+static bool has_probes_in_files(void) {
+  return false;
 }
 static __u32 file_links(struct file* file) {
   return (void)file, 1;

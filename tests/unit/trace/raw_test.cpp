@@ -296,11 +296,12 @@ TEST(Sequence, EveryCauseIsNumberedOrNot) {
   const std::set<std::string_view> numbered{
       "ring_full_event", "ring_full_stack",   "ring_full_record", "deferred_ring",     "ring_full_string",
       "verify_skipped",  "ring_full_sharing", "ring_full_logged", "ring_full_content", "ring_full_partial"};
-  const std::set<std::string_view> others{"task_map_full",       "recursion",     "scratch_busy",   "file_map_full",
-                                          "stack_undefined",     "raw_damaged",   "task_undefined", "deferred_given_up",
-                                          "rows_memory",         "perf_map_size", "cut_off",        "jit_spaces_full",
-                                          "perf_map_refused",    "log_context",   "log_kinds_full", "no_answer",
-                                          "scratch_busy_string", "probe_missed"};
+  const std::set<std::string_view> others{
+      "task_map_full", "recursion",           "scratch_busy",      "file_map_full",   "stack_undefined",
+      "raw_damaged",   "task_undefined",      "deferred_given_up", "rows_memory",     "perf_map_size",
+      "cut_off",       "jit_spaces_full",     "perf_map_refused",  "log_context",     "log_kinds_full",
+      "no_answer",     "scratch_busy_string", "probe_missed",      "probe_not_there", "probe_removed",
+      "clock_silent"};
 #define USC_X(name, number, text, meaning, is_numbered, missing)            \
   {                                                                         \
     SequenceCheck check(1);                                                 \

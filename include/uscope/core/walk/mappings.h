@@ -398,6 +398,25 @@ static __always_inline __u32 file_serial(struct task_struct *task, struct file *
 	return serial;
 }
 
+/* Where the kernel's valid_vma() (kernel/events/uprobes.c) is false, a probed file has no breakpoints. */
+#define WITHOUT_BREAKPOINTS (VM_MAYSHARE | VM_WRITE)
+
+static __noinline int send_blind_mapping(struct found *found)
+{
+	struct usc_blind_map record = {};
+
+	if (!found)
+		return -1;
+	record.mm = found->mm;
+	record.file = found->file;
+	record.start = found->start;
+	record.end = found->end;
+	record.offset = found->offset;
+	if (send_record(&record.head, USC_RECORD_BLIND_MAP, sizeof(record), found->serial, now_ns(), false))
+		count_loss(cpu_state_of(current_cpu()), USC_LOSS_RING_FULL_RECORD, 0);
+	return 0;
+}
+
 static long on_vma(struct task_struct *task, struct vm_area_struct *vma, struct found *found)
 {
 	struct file *file = vma->vm_file;
@@ -410,6 +429,8 @@ static long on_vma(struct task_struct *task, struct vm_area_struct *vma, struct 
 	if (file) {
 		found->file = file_serial(task, file, found);
 		found->status = found->file ? FOUND : FOUND_LOST;
+		if (vma->vm_flags & WITHOUT_BREAKPOINTS && found->file && has_probes_in_files())
+			send_blind_mapping(found);
 	} else {
 		found->file = (__u64)MM_FIELD(task, context.vdso) == found->start ? USC_FILE_VDSO : USC_FILE_NONE;
 		found->offset = 0;

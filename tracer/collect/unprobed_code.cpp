@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "tracer/collect/unprobed_code.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "support/clock.h"
+#include "tracer/files/file_identity.h"
+
+namespace uscope::tracer {
+namespace {
+
+constexpr std::uint64_t kUnknownNs = 1'000'000'000;     // how long a mapping waits for the record of its file
+constexpr std::uint64_t kLongestEndNs = 3'000'000'000;  // for files that are read when tracing ends
+
+}  // namespace
+
+UnprobedCode::UnprobedCode(Backend& backend, FileTable& files, const TaskTable& tasks, FileTargets* targets)
+    : backend_(backend), files_(files), tasks_(tasks), targets_(targets) {
+  for (ProbedFile& file : backend.probed_files()) {
+    // Without a key it is known by its path alone: as if it had been replaced.
+    const auto key = key_of(backend, file.fd);
+    probed_.push_back(
+        {path_in_its_root(file.path), key.value_or(usc_file_key{}), std::move(file.places), key.has_value()});
+  }
+}
+
+void UnprobedCode::add(const usc_map& map) {
+  if (probed_.empty() || map.file < USC_FILE_FIRST) return;
+  waiting_.push_back(
+      {trace::TaskId(map.head.task), trace::FileId(map.file), map.offset, map.end - map.start, map.head.time, false});
+}
+
+void UnprobedCode::add(const usc_blind_map& map) {
+  if (probed_.empty() || map.file < USC_FILE_FIRST) return;
+  waiting_.push_back(
+      {trace::TaskId(map.head.task), trace::FileId(map.file), map.offset, map.end - map.start, map.head.time, true});
+}
+
+const UnprobedCode::Judged& UnprobedCode::role_of(trace::FileId serial, const File& file) {
+  const auto [at, is_new] = roles_.try_emplace(serial);
+  Judged& judged = at->second;
+  if (!is_new) return judged;
+  for (std::size_t i = 0; i < probed_.size(); i++) {
+    const Probed& one = probed_[i];
+    if (one.active && is_same_inode(one.key, file.key)) return judged = {Role::kProbed, i};
+    if (one.path == file.path) judged.role = Role::kReplaced;
+  }
+  if (judged.role == Role::kNone && targets_ != nullptr && targets_->means(file.path)) judged.role = Role::kMeant;
+  return judged;
+}
+
+void UnprobedCode::count(trace::ProcessId process, trace::FileId file, std::uint64_t from_ns, std::string what,
+                         const Tell& tell) {
+  if (counted_.emplace(process, file).second)
+    tell(process, {USC_LOSS_PROBE_NOT_THERE, from_ns, 1, std::move(what), ""});
+}
+
+void UnprobedCode::judge(const Mapping& mapping, const File& file, const Tell& tell) {
+  const auto [role, number] = role_of(mapping.file, file);
+  if (role == Role::kNone) return;
+  if (role != Role::kProbed) return meet(mapping, file, role);
+  const TaskInfo& task = tasks_.find(mapping.task);
+  const Probed& probed = probed_[number];
+  if (mapping.time < probed.since_ns) count(task.process, mapping.file, mapping.time, "", tell);
+  const auto is_inside = [&](std::uint64_t place) { return place - mapping.offset < mapping.bytes; };
+  if (mapping.blind && std::any_of(probed.places.begin(), probed.places.end(), is_inside))
+    count(
+        task.process, mapping.file, mapping.time,
+        fmt::format("process {} ({}) executes a shared or writable mapping of {}, in which the kernel puts no probes: "
+                    "what it calls there is not recorded",
+                    task.pid, task.name, file.path),
+        tell);
+}
+
+void UnprobedCode::meet(const Mapping& mapping, const File& file, Role role) {
+  const auto [at, is_new] = met_.try_emplace(mapping.file);
+  Met& met = at->second;
+  if (is_new) {
+    met.role = role;
+    met.path = file.path;
+    queue_.push_back(mapping.file);
+  }
+  // What has nothing that a target means has nothing that could be missing, unless it took the place of what had.
+  const bool is_over = met.reading == Reading::kProbed || (met.reading == Reading::kEmpty && role == Role::kMeant);
+  if (!is_over)
+    met.processes.emplace_back(tasks_.find(mapping.task).process, mapping.time);
+}
+
+// No more than one file is read at a time. One that cannot be read has no probes.
+Result<void> UnprobedCode::read_next() {
+  while (targets_ != nullptr && !reading_ && !queue_.empty()) {
+    const trace::FileId serial = queue_.front();
+    const File* file = files_.find(serial);
+    if (file == nullptr || (file->coming && !file->fd)) return {};  // it is being opened
+    queue_.pop_front();
+    Met& met = met_.at(serial);
+    if (!file->fd || met_.size() > kMostFiles) {
+      met.reading = Reading::kEmpty;
+      continue;
+    }
+    reading_ = serial;
+    met.reading = Reading::kRuns;
+    return targets_->begin(file->fd.get(), met.path);
+  }
+  return {};
+}
+
+// Tells of those that have mapped it so far.
+void UnprobedCode::settle(trace::FileId serial, Met& met, Reading reading, const std::string& what, const Tell& tell) {
+  met.reading = reading;
+  if (what.empty()) return met.processes.clear();
+  bool is_first = true;
+  for (const auto& [process, time] : std::exchange(met.processes, {})) {
+    count(process, serial, time, is_first ? what : "", tell);
+    is_first = false;
+  }
+}
+
+Result<void> UnprobedCode::take_answer(const Tell& tell, const TellKinds& tell_kinds) {
+  if (!reading_) return {};
+  auto probes = targets_->poll();
+  if (!probes) return {};
+  const trace::FileId serial = std::exchange(reading_, trace::FileId());
+  Met& met = met_.at(serial);
+  const File* file = files_.find(serial);
+  if (probes->empty()) {
+    settle(serial, met, Reading::kEmpty,
+           met.role == Role::kReplaced
+               ? fmt::format("{} was replaced by a file without any function or probe that a target means", met.path)
+               : "",
+           tell);
+    return {};
+  }
+  if (file == nullptr || !file->fd) {
+    settle(serial, met, Reading::kEmpty, fmt::format("{} has no probes: it cannot be opened", met.path), tell);
+    return {};
+  }
+  if (closed_ns_ != 0) {
+    settle(serial, met, Reading::kEmpty, fmt::format("{} had no probes until tracing ended", met.path), tell);
+    return {};
+  }
+  tell_kinds(*probes);
+  if (const auto attached = backend_.attach_file(file->fd.get(), met.path, *probes); !attached) {
+    settle(serial, met, Reading::kEmpty, fmt::format("{} has no probes: {}", met.path, attached.error().what), tell);
+    return {};
+  }
+  Probed probed{met.path, file->key, {}, true, monotonic_ns()};
+  for (const Probe& probe : *probes)
+    probed.places.insert(probed.places.end(), probe.places.begin(), probe.places.end());
+  probed_.push_back(std::move(probed));
+  settle(
+      serial, met, Reading::kProbed,
+      fmt::format("{} was mapped {} tracing had begun: it has probes from now on, and what was called in it before is "
+                  "not recorded",
+                  met.path, met.role == Role::kReplaced ? "in place of the file that was probed, after" : "after"),
+      tell);
+  roles_.clear();
+  return {};
+}
+
+Result<void> UnprobedCode::work(std::uint64_t now_ns, const Tell& tell, const TellKinds& tell_kinds) {
+  std::deque<Mapping> later;
+  for (const Mapping& mapping : std::exchange(waiting_, {})) {
+    const File* file = files_.find(mapping.file);
+    if (file == nullptr)
+      later.push_back(mapping);  // its record lies in a ring that has not been read yet
+    else
+      judge(mapping, *file, tell);
+  }
+  // Of the others no record came: it was lost, and that is counted.
+  for (Mapping& mapping : later)
+    if (now_ns < mapping.time + kUnknownNs) waiting_.push_back(mapping);
+  const bool is_late = closed_ns_ != 0 && now_ns > closed_ns_ + kLongestEndNs;
+  if (is_late) {
+    queue_.clear();
+    reading_ = trace::FileId();
+  }
+  if (auto done = read_next(); !done) return done;
+  if (auto done = take_answer(tell, tell_kinds); !done) return done;
+  for (auto& [serial, met] : met_) {
+    if (is_late && met.reading != Reading::kProbed && !met.processes.empty())
+      settle(serial, met, Reading::kEmpty, fmt::format("{} had no probes until tracing ended", met.path), tell);
+    const bool is_left = met.reading == Reading::kEmpty || (targets_ == nullptr && met.role == Role::kReplaced);
+    if (is_left && met.role == Role::kReplaced && !met.processes.empty())
+      settle(serial, met, Reading::kEmpty, fmt::format("{} was replaced, and the new file has no probes", met.path),
+             tell);
+  }
+  return {};
+}
+
+void UnprobedCode::forget(const std::string& path) {
+  for (Probed& probed : probed_)
+    if (probed.path == path_in_its_root(path)) probed.active = false;
+  roles_.clear();
+}
+
+bool UnprobedCode::has_counted(trace::ProcessId process) const {
+  return std::any_of(counted_.begin(), counted_.end(), [&](const auto& one) { return one.first == process; });
+}
+
+void UnprobedCode::close(std::uint64_t now_ns) {
+  closed_ns_ = now_ns;
+}
+
+}  // namespace uscope::tracer

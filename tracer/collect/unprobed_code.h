@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Which traced processes have code of a target in memory that has no probes: probes are in files, by inode. The kernel
+// side tells of every executable mapping; each is held against the files in which there are probes:
+//
+// - A shared or writable mapping of a probed place gets no breakpoints: the process is counted (`probe_not_there`).
+// - A file that a target means, by its path, and that has no probes (a program was replaced, a library came late) is
+// read
+//   for the target, in another process, and probed. Who has mapped it before is counted: it may have called what was
+//   not probed yet. A file in the place of a probed one that has no such function is said, and counted.
+//
+// Not seen: a copy that a process makes of its code where no mapping says so, in anonymous memory elsewhere.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "support/result.h"
+#include "trace/ids.h"
+#include "tracer/backend/backend.h"
+#include "tracer/files/file_table.h"
+#include "tracer/model/task_table.h"
+#include "tracer/probes/file_targets.h"
+#include "uscope/record.h"
+
+namespace uscope::tracer {
+
+class UnprobedCode {
+ public:
+  static constexpr std::size_t kMostFiles = 512;  // that are read for targets while tracing
+  // A process and the loss that it is counted for, or (without one) a file that was probed.
+  using Tell = std::function<void(trace::ProcessId process, const SourceLoss& loss)>;
+  // New kinds of events, before the first of them.
+  using TellKinds = std::function<void(const std::vector<Probe>& probes)>;
+
+  // All must outlive this object. `targets`: null: no file is read, and whoever maps one that was replaced is counted.
+  UnprobedCode(Backend& backend, FileTable& files, const TaskTable& tasks, FileTargets* targets);
+
+  void add(const usc_map& map);
+  void add(const usc_blind_map& map);
+  // Judges the mappings whose files are known, and goes on with files that are read. To be called in each round.
+  Result<void> work(std::uint64_t now_ns, const Tell& tell, const TellKinds& tell_kinds);
+  // A probed file has been changed: its probes are gone, and it is a file like others that a target means.
+  void forget(const std::string& path);
+  // Whether a process has been counted, for any file.
+  [[nodiscard]] bool has_counted(trace::ProcessId process) const;
+  // Nothing is probed any more; what waits to be read is read, so that it is known who had probes missing.
+  void close(std::uint64_t now_ns);
+  [[nodiscard]] bool is_reading() const { return targets_ != nullptr && (reading_ || !queue_.empty()); }
+
+ private:
+  struct Probed {
+    std::string path;
+    usc_file_key key{};
+    std::vector<std::uint64_t> places;
+    bool active = true;
+    std::uint64_t since_ns = 0;  // of a file that was met while tracing
+  };
+  struct Mapping {
+    trace::TaskId task;
+    trace::FileId file;
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t time = 0;
+    bool blind = false;
+  };
+  enum class Role : std::uint8_t { kNone, kProbed, kReplaced, kMeant };
+  // A file that a target means and that has no probes.
+  enum class Reading : std::uint8_t { kWaits, kRuns, kProbed, kEmpty };
+  struct Met {
+    Role role = Role::kMeant;
+    std::string path;
+    Reading reading = Reading::kWaits;
+    std::vector<std::pair<trace::ProcessId, std::uint64_t>> processes;  // that have mapped it, and when
+  };
+
+  struct Judged {
+    Role role = Role::kNone;
+    std::size_t probed = 0;
+  };
+  const Judged& role_of(trace::FileId serial, const File& file);
+  void judge(const Mapping& mapping, const File& file, const Tell& tell);
+  void meet(const Mapping& mapping, const File& file, Role role);
+  void count(trace::ProcessId process, trace::FileId file, std::uint64_t from_ns, std::string what, const Tell& tell);
+  Result<void> read_next();
+  Result<void> take_answer(const Tell& tell, const TellKinds& tell_kinds);
+  void settle(trace::FileId serial, Met& met, Reading reading, const std::string& what, const Tell& tell);
+
+  Backend& backend_;
+  FileTable& files_;
+  const TaskTable& tasks_;
+  FileTargets* targets_;
+  std::vector<Probed> probed_;
+  std::deque<Mapping> waiting_;
+  std::unordered_map<trace::FileId, Met> met_;
+  std::deque<trace::FileId> queue_;
+  trace::FileId reading_;
+  std::set<std::pair<trace::ProcessId, trace::FileId>> counted_;
+  std::unordered_map<trace::FileId, Judged> roles_;  // empty after each change of what is probed
+  std::uint64_t closed_ns_ = 0;
+};
+
+}  // namespace uscope::tracer
