@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <map>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -54,6 +56,8 @@ class TimeReader {
   void choose_threads();
   Result<void> sweep_events(TimeSweep& sweep) const;
   void threads(const TimeSweep& sweep);
+  [[nodiscard]] std::uint64_t sample_period_ns() const;
+  void hold_against_kernel();
   void calls(const TimeSweep& sweep);
   Result<void> stacks(const TimeSweep& sweep, TimeStacks& stacks);
   Result<void> waiting(const TimeSweep& sweep, TimeStacks& stacks);
@@ -100,6 +104,9 @@ void TimeReader::choose_uses() {
     recorded.samples = recorded.samples || kind.source == trace::source_name(USC_SOURCE_SAMPLE);
     recorded.off_cpu = recorded.off_cpu || kind.source == trace::source_name(USC_SOURCE_OFFCPU);
   }
+  const auto ran = catalog_.meta_number("ran_ns");
+  if (recorded.samples && ran && *ran > 0 && query_.processes.empty())
+    shares_.kernel_ran_ns = static_cast<std::uint64_t>(*ran);
   const auto calls = catalog_.meta.find("calls");
   recorded.all_calls = recorded.calls && (calls == catalog_.meta.end() || calls->second == "all");
 }
@@ -222,6 +229,28 @@ void TimeReader::add_up(TimeShare& share) const {
   if (recorded.samples) share.error_ns = error_of(share, shares_.all.sampled_ns());
 }
 
+// Nanoseconds between two samples of a CPU, as they were asked for; 0: not known.
+std::uint64_t TimeReader::sample_period_ns() const {
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  const auto targets = catalog_.meta.find("targets");
+  if (targets == catalog_.meta.end()) return 0;
+  const std::string_view name = "sample:";
+  const std::size_t at = targets->second.find(name);
+  if (at == std::string::npos) return kSecond / 99;  // what `sample` alone stands for
+  const std::uint64_t hz = std::strtoull(targets->second.c_str() + at + name.size(), nullptr, 10);
+  return hz == 0 ? 0 : kSecond / hz;
+}
+
+// Twice what 95 of 100 recordings keep, so that chance alone says something in one of 10,000; and what a command's
+// loader, or the tracer's beginning and end, may have taken unseen.
+void TimeReader::hold_against_kernel() {
+  constexpr std::uint64_t kUnseenNs = 20'000'000;
+  const TimeShare& all = shares_.all;
+  const std::uint64_t most = all.sampled_ns() + 2 * std::max(all.error_ns, 2 * sample_period_ns()) + kUnseenNs;
+  const std::uint64_t ran = shares_.kernel_ran_ns.value_or(0);
+  if (sample_period_ns() != 0 && ran > most) shares_.unsampled_ns = ran - all.sampled_ns();
+}
+
 void TimeReader::threads(const TimeSweep& sweep) {
   std::vector<ThreadTime> lines(catalog_.threads.size());
   for (const auto& [cell, parts] : sweep.by_thread()) {
@@ -251,6 +280,7 @@ void TimeReader::threads(const TimeSweep& sweep) {
     variance += static_cast<double>(line.error_ns) * static_cast<double>(line.error_ns);
   divide(shares_.all);
   shares_.all.error_ns = static_cast<std::uint64_t>(std::sqrt(variance));
+  hold_against_kernel();
   std::erase_if(lines, [](const ThreadTime& line) { return line.total_ns == 0; });
   shares_.threads = longest(std::move(lines));
 }

@@ -103,7 +103,11 @@ struct WaitingTime {
 
 struct TimeShares {
   TimeRecorded recorded;
-  TimeShare all;                    // of all threads
+  TimeShare all;  // of all threads
+  // For how long processes ran, at least, by the kernel's account (meta `ran_ns`). Nothing: it is not known, or only
+  // some processes are asked for.
+  std::optional<std::uint64_t> kernel_ran_ns{};
+  std::uint64_t unsampled_ns = 0;   // what samples do not show of it, if that is more than chance makes of it; else 0
   TopList<ThreadTime> threads;      // by time
   TopList<CallTime> calls;          // by time
   TopList<FunctionTime> functions;  // by time; without those that took less than samples see

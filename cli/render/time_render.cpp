@@ -110,6 +110,12 @@ std::string whole(const TimeShares& shares, TextWidth width) {
       fmt::format("{}       {} lived {} within the trace:\n", width.paint(Ink::kHeading, "TIME"),
                   plural(shares.threads.total, "thread"), human_duration(static_cast<double>(all.total_ns))) +
       table.render(width);
+  if (shares.unsampled_ns != 0)
+    out += width.paint(Ink::kBad, fmt::format("  samples show {} less than the {} for which the kernel says that these "
+                                              "processes ran: the shares are not right",
+                                              human_duration(static_cast<double>(shares.unsampled_ns)),
+                                              human_duration(static_cast<double>(*shares.kernel_ran_ns)))) +
+           "\n";
   if (all.calls != 0) {
     out += fmt::format("  in calls: {} ({:.1f} %)", human_duration(static_cast<double>(all.call_ns)),
                        percentage(all.call_ns, all.total_ns));
@@ -427,6 +433,8 @@ ordered_json time_json(const TimeShares& shares) {
   ordered_json all = share_json(shares.all, recorded);
   all["difference_ns"] =
       recorded.samples && recorded.off_cpu ? ordered_json(shares.all.difference_ns()) : ordered_json();
+  all["kernel_ran_ns"] = shares.kernel_ran_ns ? ordered_json(*shares.kernel_ran_ns) : ordered_json();
+  all["unsampled_ns"] = shares.unsampled_ns;
   return {{"recorded",
            {{"samples", recorded.samples},
             {"off_cpu", recorded.off_cpu},

@@ -154,6 +154,36 @@ TEST_F(TimeTest, WhatDoesNotAddUpIsSaid) {
   EXPECT_EQ(thread(shares(), 100).difference_ns(), -100 * static_cast<std::int64_t>(kMs));
 }
 
+TEST_F(TimeTest, WhatTheKernelCountedAndSamplesDoNotShowIsSaid) {
+  for (const auto& [ran_ms, unsampled_ms] : {std::pair(600, 0), std::pair(640, 0), std::pair(900, 300)}) {
+    begin_two();
+    trace_->meta("targets", R"(["sample:1000"])");
+    trace_->meta("ran_ns", std::to_string(ran_ms * kMs));
+    samples(1, 0, 600, kHotStack);
+    const TimeShares found = shares();
+    EXPECT_EQ(found.kernel_ran_ns, ran_ms * kMs);
+    EXPECT_EQ(found.unsampled_ns, unsampled_ms * kMs) << ran_ms;
+  }
+}
+
+TEST_F(TimeTest, NorIsATraceWithoutASampleRightIfItsProcessesRan) {
+  for (const auto& [hz, unsampled_ms] : {std::pair("1000", 500), std::pair("1", 0)}) {
+    begin_two();
+    trace_->meta("targets", std::string(R"(["sample:)") + hz + "\"]");
+    trace_->meta("ran_ns", std::to_string(500 * kMs));
+    sample(2, 900, kHotStack);
+    EXPECT_NEAR(static_cast<double>(shares().unsampled_ns), unsampled_ms * static_cast<double>(kMs), kMs) << hz;
+  }
+}
+
+TEST_F(TimeTest, OfSomeProcessesTheKernelsAccountIsNotKnown) {
+  begin_two();
+  trace_->meta("targets", R"(["sample:1000"])");
+  trace_->meta("ran_ns", std::to_string(900 * kMs));
+  samples(1, 0, 100, kHotStack);
+  EXPECT_FALSE(shares({.processes = {"*"}}).kernel_ran_ns);
+}
+
 TEST_F(TimeTest, WithoutSamplesAThreadRanWhenItWasNotOff) {
   begin_two();
   call(1, 500, 1000);
