@@ -46,6 +46,7 @@ ALLOWED = {
     "tracer/scouts/scouts.cpp": PROC,
     "tracer/targets/copied_code.cpp": PROC,
     "tracer/targets/kernel_functions.cpp": SYS,
+    "tracer/targets/place_bytes.cpp": PROC,
     "tracer/targets/tracepoints.cpp": SYS,
     "tracer/waits/descriptors.cpp": PROC + "; a FIFO's path: " + HELD,
     "tracer/waits/held_locks.cpp": PROC,

@@ -84,8 +84,7 @@ void UnprobedCode::meet(const Mapping& mapping, const File& file, Role role) {
   }
   // What has nothing that a target means has nothing that could be missing, unless it took the place of what had.
   const bool is_over = met.reading == Reading::kProbed || (met.reading == Reading::kEmpty && role == Role::kMeant);
-  if (!is_over)
-    met.processes.emplace_back(tasks_.find(mapping.task).process, mapping.time);
+  if (!is_over) met.processes.emplace_back(tasks_.find(mapping.task).process, mapping.time);
 }
 
 // No more than one file is read at a time. One that cannot be read has no probes.

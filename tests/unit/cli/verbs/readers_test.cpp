@@ -304,8 +304,8 @@ TEST_F(CommandTest, AClosedOutputIsAnError) {
 
 // The limit of file sizes, whose signal would end uscope.
 TEST_F(CommandTest, AFileBeyondTheLimitOfSizesIsAnError) {
-  for (const char* words :
-       {"export sample.db --format speedscope -o out.json", "report sample.db --html out.html", "events sample.db > out"}) {
+  for (const char* words : {"export sample.db --format speedscope -o out.json", "report sample.db --html out.html",
+                            "events sample.db > out"}) {
     const Finished run = run_command(
         folder_ / ".", {"sh", "-c", std::string("ulimit -f 1; ") + std::string(paths::kUscope) + " " + words});
     EXPECT_EQ(run.code, 2) << words;
