@@ -66,6 +66,8 @@ def judge(mode, found, roles):
     wrong = {role: why for role, why in accused.items() if not role.endswith("/none")}
     missed = {f"{wait}/none" for wait in FOUND[mode]} - set(accused)
     print(f"{mode}: {len(pairs)} pairs, {len(accused)} accused; wrongly {sorted(wrong)}; missed {sorted(missed)}", flush=True)
+    if missed:
+        print(f"  {found['reason']} {found['warnings']}")
     for role, why in wrong.items():
         print(f"  {role}: {why}")
     return not wrong and not missed and len(pairs) > 30
@@ -78,7 +80,7 @@ def run(uscope, outs, mode, folder):
         try:
             while not os.path.exists(socket):
                 time.sleep(0.01)
-            record = [uscope, "record", "-q", *BACKEND_OPTIONS, "-o", db, "--duration", f"{9 * SLOWNESS}s", "--"] if mode == "recorded" else []
+            record = [uscope, "record", "-q", *BACKEND_OPTIONS, "-o", db, "--duration", f"{12 * SLOWNESS}s", "--"] if mode == "recorded" else []
             with subprocess.Popen([*record, outs, "all", socket, FILTERS[mode]], **environment) as process:
                 try:
                     roles = await_rest(says)
@@ -87,8 +89,9 @@ def run(uscope, outs, mode, folder):
                     found = look(uscope, db) if mode == "recorded" else look(uscope, "--pid", str(process.pid), *BACKEND_OPTIONS)
                 finally:
                     for pid, role in told(says).items():
-                        if role == "all":
-                            os.kill(pid, 9)
+                        with contextlib.suppress(ProcessLookupError):
+                            if role == "all":
+                                os.kill(pid, 9)
                     process.kill()
         finally:
             keeper.kill()
