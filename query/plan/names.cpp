@@ -101,10 +101,10 @@ std::vector<const Expr*> roots_of(const Select& select) {
 }
 
 bool is_aggregate(const Expr& expr) {
-  constexpr std::array kNames{"count", "sum", "total", "avg", "quantile", "hist"};
+  constexpr std::array kFunctions{"count", "sum", "total", "avg", "quantile", "hist"};
   if (expr.node != Node::kCall) return false;
   if (expr.name == "min" || expr.name == "max") return expr.children.size() == 1;
-  return std::any_of(kNames.begin(), kNames.end(), [&](const char* name) { return expr.name == name; });
+  return std::any_of(kFunctions.begin(), kFunctions.end(), [&](const char* name) { return expr.name == name; });
 }
 
 std::string normal_form(const Expr& expr) {
