@@ -429,7 +429,7 @@ static long on_vma(struct task_struct *task, struct vm_area_struct *vma, struct 
 	if (file) {
 		found->file = file_serial(task, file, found);
 		found->status = found->file ? FOUND : FOUND_LOST;
-		if (vma->vm_flags & WITHOUT_BREAKPOINTS && found->file && has_probes_in_files())
+		if (has_probes_in_files() && vma->vm_flags & WITHOUT_BREAKPOINTS && found->file)
 			send_blind_mapping(found);
 	} else {
 		found->file = (__u64)MM_FIELD(task, context.vdso) == found->start ? USC_FILE_VDSO : USC_FILE_NONE;
