@@ -107,7 +107,7 @@ class Signals(TraceCase):
         code, _, said = self.ended(self.start("--duration", "1s", "--", "sh", "-c", script))
         self.assertEqual(code, 0, said)
         self.assertIn("--duration has passed: the command goes on untraced", said)
-        self.assertGreater(self.rows("SELECT count(*) FROM v_event WHERE kind = 'kill'")[0][0], 10)
+        self.assertGreater(self.rows("SELECT count(*) FROM v_event WHERE kind = 'kill'")[0][0], 0)
 
     def test_it_does_not_rise_above_the_callers_priority(self):
         """Asked of uscope's threads and of the processes that it starts, while it traces and loads."""
