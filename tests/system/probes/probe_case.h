@@ -117,7 +117,9 @@ class ProbeHits : public testing::Test {
   // Whether it went on until it was told to end, and found nothing wrong: only then it tells its counts.
   [[nodiscard]] bool end_forever() {
     if (!forever_ || kill(*std::exchange(forever_, std::nullopt), SIGTERM) != 0) return false;
-    for (int i = 0; i < 1000 && read_counts(results_).count("sum") == 0; i++)
+    // Up to two minutes, against a hang: its threads take each other's turns, on a slow machine for longer than
+    // seconds.
+    for (int i = 0; i < 12'000 && read_counts(results_).count("sum") == 0; i++)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     return read_counts(results_)["sum"] == 0 && read_counts(results_)["pushes"] > 100;
   }
