@@ -395,9 +395,9 @@ TEST_F(LoaderTest, OnlyMissingEventsAreCountedAsLost) {
   usual();
   std::uint64_t events = 0;
   for (std::uint32_t cause = 0; cause < USC_LOSS_COUNT; cause++) {
-    trace_->loss(cause, 1U << cause);
-    if (trace::counts_events(trace::loss_class(cause))) events += 1U << cause;
-    if (usc_loss_is_numbered(cause)) trace_->skip(0, 1U << cause);
+    trace_->loss(cause, std::uint64_t{1} << cause);
+    if (trace::counts_events(trace::loss_class(cause))) events += std::uint64_t{1} << cause;
+    if (usc_loss_is_numbered(cause)) trace_->skip(0, std::uint64_t{1} << cause);
   }
   trace_->loss(USC_LOSS_COUNT + 7, 1U << 30);  // a later version's
   trace_->totals();

@@ -154,27 +154,38 @@ TEST_F(TimeTest, WhatDoesNotAddUpIsSaid) {
   EXPECT_EQ(thread(shares(), 100).difference_ns(), -100 * static_cast<std::int64_t>(kMs));
 }
 
-TEST_F(TimeTest, WhatTheKernelCountedAndSamplesDoNotShowIsSaid) {
-  for (const auto& [ran_ms, unsampled_ms] : {std::pair(600, 0), std::pair(640, 0), std::pair(900, 300)}) {
-    begin_two();
-    trace_->meta("targets", R"(["sample:1000"])");
-    trace_->meta("ran_ns", std::to_string(ran_ms * kMs));
-    samples(1, 0, 600, kHotStack);
-    const TimeShares found = shares();
-    EXPECT_EQ(found.kernel_ran_ns, ran_ms * kMs);
-    EXPECT_EQ(found.unsampled_ns, unsampled_ms * kMs) << ran_ms;
-  }
+// With samples of 600 ms, what is unsampled of what the kernel counted: ms of both.
+using Account = std::pair<std::uint64_t, std::uint64_t>;
+class KernelsAccount : public TimeTest, public ::testing::WithParamInterface<Account> {};
+
+TEST_P(KernelsAccount, WhatSamplesDoNotShowOfItIsSaid) {
+  const auto& [ran_ms, unsampled_ms] = GetParam();
+  begin_two();
+  trace_->meta("targets", R"(["sample:1000"])");
+  trace_->meta("ran_ns", std::to_string(ran_ms * kMs));
+  samples(1, 0, 600, kHotStack);
+  const TimeShares found = shares();
+  EXPECT_EQ(found.kernel_ran_ns, ran_ms * kMs);
+  EXPECT_EQ(found.unsampled_ns, unsampled_ms * kMs);
 }
 
-TEST_F(TimeTest, NorIsATraceWithoutASampleRightIfItsProcessesRan) {
-  for (const auto& [hz, unsampled_ms] : {std::pair("1000", 500), std::pair("1", 0)}) {
-    begin_two();
-    trace_->meta("targets", std::string(R"(["sample:)") + hz + "\"]");
-    trace_->meta("ran_ns", std::to_string(500 * kMs));
-    sample(2, 900, kHotStack);
-    EXPECT_NEAR(static_cast<double>(shares().unsampled_ns), unsampled_ms * static_cast<double>(kMs), kMs) << hz;
-  }
+INSTANTIATE_TEST_SUITE_P(Accounts, KernelsAccount,
+                         ::testing::Values(Account(600, 0), Account(640, 0), Account(900, 300)));
+
+// The same of one sample of a millisecond, by samples a second, where the kernel counted 500 ms.
+using Rate = std::pair<std::string, std::uint64_t>;
+class RareSamples : public TimeTest, public ::testing::WithParamInterface<Rate> {};
+
+TEST_P(RareSamples, AreRightOnlyIfTheyWereAskedFor) {
+  const auto& [hz, unsampled_ms] = GetParam();
+  begin_two();
+  trace_->meta("targets", R"(["sample:)" + hz + "\"]");
+  trace_->meta("ran_ns", std::to_string(500 * kMs));
+  sample(2, 900, kHotStack);
+  EXPECT_EQ(shares().unsampled_ns, unsampled_ms * kMs);
 }
+
+INSTANTIATE_TEST_SUITE_P(Rates, RareSamples, ::testing::Values(Rate("1000", 499), Rate("1", 0)));
 
 TEST_F(TimeTest, OfSomeProcessesTheKernelsAccountIsNotKnown) {
   begin_two();

@@ -234,7 +234,9 @@ TEST_F(BadInput, AFullDiskEndsALoadWithTheWayOut) {
   EXPECT_EQ(run.out, "");
   EXPECT_NE(run.err.find("uscope: "), std::string::npos);
   EXPECT_NE(run.err.find("full"), std::string::npos) << run.err;
-  EXPECT_NE(run.err.find("free space on the disk, or write elsewhere"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("free space on the disk, raise the limit of file sizes (ulimit -f), or write elsewhere"),
+            std::string::npos)
+      << run.err;
   EXPECT_EQ(run.err.find("new.db.part\n"), std::string::npos) << "left behind: " << run.err;
 }
 

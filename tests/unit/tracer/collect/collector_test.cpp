@@ -260,8 +260,8 @@ TEST_F(CollectorTest, LossesAreWrittenOnceAndByProcessWhereKnown) {
 TEST_F(CollectorTest, OnlyMissingEventsAreShownAsLost) {
   std::uint64_t events = 0;
   for (std::uint32_t cause = 0; cause < USC_LOSS_COUNT; cause++) {
-    backend_.counters[0].loss[cause] = 1U << cause;
-    if (trace::counts_events(trace::loss_class(cause))) events += 1U << cause;
+    backend_.counters[0].loss[cause] = std::uint64_t{1} << cause;
+    if (trace::counts_events(trace::loss_class(cause))) events += std::uint64_t{1} << cause;
   }
   ASSERT_TRUE(collector().write_losses());
   EXPECT_EQ(collector().figures().lost, events);
