@@ -213,15 +213,17 @@ static __always_inline enum usc_jump_goes jump_goes(struct pt_regs *ctx, struct 
 	return may_end_at(t, usc_place_sp(place, ctx->sp), brief) ? indirect_jump_goes(ctx, t, place) : USC_JUMP_INSIDE;
 }
 
-/* A function of its own, since what walks stacks lies below the other one, and 6.1's BPF has 512 bytes for all calls. */
-static __noinline int end_user_function(struct pt_regs *ctx, __u64 place, const struct usc_probe *probe,
-					struct task_entry *t)
+/* Functions of their own, since what walks stacks lies below the other one, and 6.1's BPF has 512 bytes for all calls. */
+static __noinline int user_return(struct pt_regs *ctx, __u64 place, const struct usc_probe *probe, struct task_entry *t)
 {
-	if (!probe || !t)
-		return 0;
-	if (place & USC_PLACE_OF_RETURN)
+	if (probe && t)
 		core_function_returned(t, place & USC_PLACE_NUMBER, probe, ctx->sp, ctx->ax);
-	if (place & USC_PLACE_OF_JUMP)
+	return 0;
+}
+
+static __noinline int user_jump(struct pt_regs *ctx, __u64 place, struct task_entry *t)
+{
+	if (t)
 		core_function_jumped(t, place & USC_PLACE_NUMBER, usc_place_sp(place, ctx->sp),
 				     jump_goes(ctx, t, place, false), 0);
 	return 0;
@@ -239,8 +241,13 @@ static __always_inline int hit_user_probe(struct pt_regs *ctx, __u64 place, cons
 	__u32 number = place & USC_PLACE_NUMBER;
 	struct hit_room *hit;
 
-	if (has_returns && place_ends(place))
-		return end_user_function(ctx, place, probe, t);
+	if (has_returns && place_ends(place)) {
+		if (place & USC_PLACE_OF_RETURN)
+			user_return(ctx, place, probe, t);
+		if (place & USC_PLACE_OF_JUMP)
+			user_jump(ctx, place, t);
+		return 0;
+	}
 	if (!lasts && asked_at_once(t, probe->source, probe->kind))
 		return 0;
 	hit = begin_hit(t);
@@ -256,7 +263,7 @@ static __always_inline int hit_user_probe(struct pt_regs *ctx, __u64 place, cons
 	return 0;
 }
 
-/* Functions of their own, as end_user_function(). */
+/* Functions of their own, as user_return(). */
 static __noinline int settle_jump_with_hits(struct task_entry *t)
 {
 	if (t)

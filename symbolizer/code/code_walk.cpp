@@ -175,8 +175,13 @@ Result<bool> CodeWalk::step(const Instruction& one, Path& path) {
   if (!is_nop(one)) path.pushed = sets_return_address(one);
   const auto target = direct_target(one);
   if (one.category() == ZYDIS_CATEGORY_CALL) {
-    if (target && part_of(*target) != nullptr && *target != function_.low)
+    if (target && part_of(*target) != nullptr && *target != function_.low) {
       paths_.push_back({*target, path.values, false});
+      if (*target != one.next() && !begins_thunk(*target)) {
+        doubt("it calls code of its own, which may take the bytes behind the call for data");
+        return false;
+      }
+    }
     path.values.follow(one);
     path.after_call = true;
     const bool returns = !target || !source_.returns || source_.returns(*target);
@@ -195,6 +200,13 @@ Result<bool> CodeWalk::step(const Instruction& one, Path& path) {
   if (leaves_for_good(one)) return false;
   path.values.follow(one);
   return true;
+}
+
+// Whether the code replaces the return address of who calls it, and so jumps elsewhere (retpolines).
+bool CodeWalk::begins_thunk(std::uint64_t address) const {
+  const Part* part = part_of(address);
+  const auto one = decoder_.decode(std::span(part->code).subspan(address - part->range.low), address);
+  return one && !one->is(ZYDIS_MNEMONIC_PUSH) && sets_return_address(*one);
 }
 
 Result<void> CodeWalk::end(const Instruction& one, const Path& path) {

@@ -73,6 +73,7 @@ class CodeWalk {
   void note_table(std::uint64_t address);
   void follow_dead_code();
   [[nodiscard]] std::optional<std::uint64_t> table_entry(const Value& entry, std::uint64_t number) const;
+  [[nodiscard]] bool begins_thunk(std::uint64_t address) const;
   [[nodiscard]] std::vector<std::uint64_t> unreached() const;
   void doubt(const std::string& why);
   [[nodiscard]] Part* part_of(std::uint64_t address);

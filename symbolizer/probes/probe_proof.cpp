@@ -13,6 +13,24 @@ constexpr std::size_t kLongestInstruction = 15;
 constexpr const char* kInTheMiddle =
     "another function, in which it lies, has an instruction that begins before it and ends behind it";
 
+// The kernel steps through a copy of the instruction, which stands elsewhere. What that does to these shows in the
+// program; nullptr: nothing.
+const char* why_not_stepped(const Instruction& one) {
+  switch (one.decoded.mnemonic) {
+    case ZYDIS_MNEMONIC_PUSHF:
+    case ZYDIS_MNEMONIC_PUSHFD:
+    case ZYDIS_MNEMONIC_PUSHFQ:
+      return "it pushes the processor's flags, and a probe would change one of them (the trap flag)";
+    case ZYDIS_MNEMONIC_SYSCALL:
+    case ZYDIS_MNEMONIC_SYSENTER:
+      return "it leaves its own address in a register, and a probe would change that";
+    default:
+      if (one.category() != ZYDIS_CATEGORY_STRINGOP || (!has_prefix(one, 0xf3) && !has_prefix(one, 0xf2)))
+        return nullptr;
+      return "it repeats itself, and each of its rounds would be a hit";
+  }
+}
+
 }  // namespace
 
 std::optional<Refusal> ProbeProof::why_not(std::uint64_t address, ProvenBy proof) const {
@@ -27,6 +45,7 @@ std::optional<Refusal> ProbeProof::why_not(std::uint64_t address, ProvenBy proof
   if (!one) return Refusal{"its bytes are no instruction", true};
   if (code_.relocations().touch(address, one->next()))
     return Refusal{"the loader changes its code (text relocation), so the file does not have what is executed", true};
+  if (const char* why = why_not_stepped(*one)) return Refusal{why, true};
   return std::nullopt;
 }
 

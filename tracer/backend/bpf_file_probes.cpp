@@ -123,7 +123,7 @@ Result<void> BpfFileProbes::attach(const std::vector<Probe>& plan) {
 // First the guard: what is changed before probes are there does no harm.
 Result<FileGuard::Kind> BpfFileProbes::guard(InFile file) {
   if (auto opened = guard_.open(); !opened) return opened.error();
-  const auto guarded = guard_.add(by_number_.size(), file.fd.get());
+  auto guarded = guard_.add(by_number_.size(), file.fd.get());
   if (!guarded) return guarded.error().in(file.path);
   files_.push_back(std::move(file));
   by_number_.push_back(&files_.back());

@@ -104,8 +104,12 @@ class ProbeHits : public testing::Test {
 
   // Not a child of this process, which would not be traced. A test that fails before end_forever() leaves it to
   // TearDown().
+  // Recordings of this process hold signals back, which a program inherits.
   [[nodiscard]] pid_t start_forever() {
     std::filesystem::remove(results_);
+    sigset_t none;
+    sigemptyset(&none);
+    pthread_sigmask(SIG_SETMASK, &none, nullptr);
     forever_ = std::stoi(output_of(fixture("probed") + " forever " + results_ + " > /dev/null 2>&1 & echo $!"));
     return *forever_;
   }

@@ -278,7 +278,8 @@ TEST_F(FunctionEndsTest, AJumpOverALockPrefixIsNone) {
 TEST_F(FunctionEndsTest, WhatDoesNotFitTogetherIsRefused) {
   const std::string middle = "it jumps into the middle of an instruction, so its code cannot be decoded for certain";
   EXPECT_EQ(ends({0x74, 0x01, 0xb8, 0, 0, 0, 0, 0xc3}), middle);
-  EXPECT_EQ(ends({0xe8, 0x01, 0, 0, 0, 0xb8, 0, 0, 0, 0, 0xc3}), middle);
+  EXPECT_EQ(ends({0xe8, 0x01, 0, 0, 0, 0xb8, 0, 0, 0, 0, 0xc3}),
+            "r10 but it calls code of its own, which may take the bytes behind the call for data");
   EXPECT_EQ(ends({0x06, 0xc3}), "its code has bytes that are no instruction");
   EXPECT_EQ(ends({0x74, 0x01, 0xc3, 0xb8, 1}), "its code has bytes that are no instruction");
   EXPECT_EQ(ends({0x90, 0x31, 0xc0}), "its code runs on into that of another function");

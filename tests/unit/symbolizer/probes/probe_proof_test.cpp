@@ -74,6 +74,30 @@ never:
 2:  .quad 0xc3c3c3c3c3c3c3c3
 1:  ret
     .size never, .-never
+    .type pops, @function
+pops:
+    call 1f
+    .byte 0xb8, 1, 2, 3, 4, 0xc3, 0x90, 0x90
+1:  pop %rsi
+    mov (%rsi), %rax
+    ret
+    .size pops, .-pops
+    .type flags, @function
+flags:
+    pushfq
+    pop %rax
+    ret
+    .size flags, .-flags
+    .type copies, @function
+copies:
+    rep movsb
+    ret
+    .size copies, .-copies
+    .type asks, @function
+asks:
+    syscall
+    ret
+    .size asks, .-asks
     .type probed, @function
 probed:
 3:  nop
@@ -232,6 +256,24 @@ TEST_F(ProbeProofTest, ConstantsInTheCodeAreNoReturns) {
             "forced)");
   // A call of `dies` never returns, so that nothing says that code stands behind it.
   EXPECT_EQ(function(*file, "never", true), function(*file, "behind_return", true));
+}
+
+TEST_F(ProbeProofTest, BytesBehindACallOfTheFunctionsOwnCodeMayBeData) {
+  const auto file = open_file("assembly");
+  EXPECT_EQ(function(*file, "pops"), "yes");
+  EXPECT_EQ(
+      function(*file, "pops", true),
+      "its returns cannot be found: it calls code of its own, which may take the bytes behind the call for data (can "
+      "be forced)");
+}
+
+TEST_F(ProbeProofTest, InstructionsThatDoSomethingElseUnderAProbeAreRefused) {
+  const auto file = open_file("assembly");
+  EXPECT_EQ(function(*file, "flags"),
+            "it pushes the processor's flags, and a probe would change one of them (the trap flag) (can be forced)");
+  EXPECT_EQ(function(*file, "copies"), "it repeats itself, and each of its rounds would be a hit (can be forced)");
+  EXPECT_EQ(function(*file, "asks"),
+            "it leaves its own address in a register, and a probe would change that (can be forced)");
 }
 
 TEST_F(ProbeProofTest, UsdtProbesStandOnNopsThatAreReached) {
