@@ -171,8 +171,7 @@ TEST_F(ProbeHits, ErrorsSayWhatCannotBeProbed) {
     return outcome ? Error{"", ""} : outcome.error();
   };
   const Error missing = error_of(probe_at("gone:function", "/nowhere/gone", 4096, 1));
-  EXPECT_NE(missing.what.find("cannot probe gone:function at 0x1000 of /nowhere/gone"), std::string::npos)
-      << missing.what;
+  EXPECT_NE(missing.what.find("cannot open /nowhere/gone"), std::string::npos) << missing.what;
   EXPECT_NE(missing.remedy.find("exist"), std::string::npos) << missing.remedy;
   const Error outside = error_of(probe_at("outside", fixture("probed"), 1ULL << 40, 1));
   EXPECT_NE(outside.what.find("outside"), std::string::npos) << outside.what;
