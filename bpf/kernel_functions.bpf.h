@@ -158,7 +158,7 @@ int on_kernel_function_with_return(struct pt_regs *ctx)
 		return enter_function(ctx, number, probe);
 	t = traced_entry(task);
 	if (t && keeps_hits())
-		core_function_returned(t, number, probe, 0, ctx->ax);
+		core_function_returned(t, number, probe, 0, ctx->ax, true);
 	else if (t)
 		return_briefly(t, number, probe, ctx->ax);
 	return 0;

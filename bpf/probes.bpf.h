@@ -217,7 +217,7 @@ static __always_inline enum usc_jump_goes jump_goes(struct pt_regs *ctx, struct 
 static __noinline int user_return(struct pt_regs *ctx, __u64 place, const struct usc_probe *probe, struct task_entry *t)
 {
 	if (probe && t)
-		core_function_returned(t, place & USC_PLACE_NUMBER, probe, ctx->sp, ctx->ax);
+		core_function_returned(t, place & USC_PLACE_NUMBER, probe, ctx->sp, ctx->ax, false);
 	return 0;
 }
 

@@ -236,7 +236,7 @@ int usc_function_returned(struct kretprobe_instance *instance, struct pt_regs *r
 	preempt_disable_notrace();
 	t = traced_entry(current);
 	if (t && probe_at(number))
-		INSIDE_FUNCTION(core_function_returned(t, number, probe_at(number), 0, regs_return_value(regs)));
+		INSIDE_FUNCTION(core_function_returned(t, number, probe_at(number), 0, regs_return_value(regs), true));
 	preempt_enable_notrace();
 	return 0;
 }

@@ -147,7 +147,7 @@ void model_return(__u8 source, __u8 result_is, __u32 number, __u64 sp, __u64 res
   if (model.is_brief)
     core_function_returned_briefly(the_thread(), number, &probe, sp, result, source == USC_SOURCE_KFUNCTION);
   else
-    core_function_returned(the_thread(), number, &probe, sp, result);
+    core_function_returned(the_thread(), number, &probe, sp, result, probe.source == USC_SOURCE_KFUNCTION);
 }
 
 static long read_user(void* to, __u32 bytes, const void* from) {

@@ -352,7 +352,6 @@ struct function_end {
 	__u64 result;
 	__u64 now; /* when it was, if that is over */
 	__u32 number;
-	__u8 of_kernel;
 	__u8 result_is; /* usc_probe.result */
 	__u8 goes_on;	/* it is none: the function jumps to its own entry */
 };
@@ -396,9 +395,16 @@ static __always_inline int function_ended_either(struct task_entry *t, const str
 	return 0;
 }
 
+/* A function of its own for each kind: 6.1's BPF has 512 bytes of stack for all calls, and what one of them needs is not
+ * kept for the other. */
 static __noinline int function_ended(struct task_entry *t, const struct function_end *end)
 {
-	return function_ended_either(t, end, end->of_kernel, false);
+	return function_ended_either(t, end, false, false);
+}
+
+static __noinline int kernel_function_ended(struct task_entry *t, const struct function_end *end)
+{
+	return function_ended_either(t, end, true, false);
 }
 
 static __always_inline struct function_end end_at_return(__u32 number, const struct usc_probe *probe, __u64 sp,
@@ -406,21 +412,23 @@ static __always_inline struct function_end end_at_return(__u32 number, const str
 {
 	struct function_end end = {.sp = sp, .result = result, .number = number};
 
-	end.of_kernel = probe->source == USC_SOURCE_KFUNCTION;
 	end.result_is = probe->result;
 	return end;
 }
 
-/* The current task is at a return: sends the hit of the innermost open function with this number (and sp, if not 0). */
+/* The current task is at a return: sends the hit of the innermost open function with this number (and sp, if not 0).
+ * `of_kernel`, here and below: known when this is compiled, where calls are few. */
 static __always_inline void core_function_returned(struct task_entry *t, __u32 number, const struct usc_probe *probe,
-						   __u64 sp, __u64 result)
+						   __u64 sp, __u64 result, const bool of_kernel)
 {
 	struct function_end end = end_at_return(number, probe, sp, result);
 
-	function_ended(t, &end);
+	if (of_kernel)
+		kernel_function_ended(t, &end);
+	else
+		function_ended(t, &end);
 }
 
-/* `of_kernel`, here and below: known when this is compiled, where calls are few. */
 static __always_inline void core_function_returned_briefly(struct task_entry *t, __u32 number,
 							   const struct usc_probe *probe, __u64 sp, __u64 result,
 							   const bool of_kernel)
