@@ -92,13 +92,13 @@ Result<void> read_objects(const store::Database& database, Look& out) {
                   });
 }
 
-// SO_RCVTIMEO and SO_SNDTIMEO at SOL_SOCKET, by both numbers that they have. i386 has one call more (14 is
-// SYS_SETSOCKOPT), whose arguments lie in memory.
+// SO_RCVTIMEO and SO_SNDTIMEO at SOL_SOCKET, by both numbers that they have; TCP_USER_TIMEOUT. i386 has one call more
+// (14 is SYS_SETSOCKOPT), whose arguments lie in memory.
 Result<void> read_limits(const store::Database& database, Look& out) {
   return each_row(database,
                   "SELECT ifnull(max(ts_ns), 0) FROM event JOIN kind ON kind.id = kind_id WHERE kind.class = 'syscall' "
-                  "AND (kind.name = 'setsockopt' AND a1 = 1 AND a2 IN (20, 21, 66, 67) OR kind.name = 'socketcall' AND "
-                  "a0 = 14)",
+                  "AND (kind.name = 'setsockopt' AND (a1 = 1 AND a2 IN (20, 21, 66, 67) OR a1 = 6 AND a2 = 18) OR "
+                  "kind.name = 'socketcall' AND a0 = 14)",
                   [&](const SqlRow& row) { out.limits_changed_ns = row.integer(0); });
 }
 

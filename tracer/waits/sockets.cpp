@@ -7,6 +7,7 @@
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -121,6 +122,14 @@ std::optional<bool> has_limit(int socket, int option) {
   return limit.tv_sec != 0 || limit.tv_usec != 0;
 }
 
+// Whether TCP ends the connection if the other end takes nothing for a time (TCP_USER_TIMEOUT). Others do not have
+// that.
+bool has_user_timeout(int socket) {
+  unsigned limit_ms = 0;
+  socklen_t bytes = sizeof(limit_ms);
+  return getsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit_ms, &bytes) == 0 && limit_ms != 0;
+}
+
 }  // namespace
 
 std::optional<SocketLimits> socket_limits(std::uint32_t pid, int fd) {
@@ -129,7 +138,8 @@ std::optional<SocketLimits> socket_limits(std::uint32_t pid, int fd) {
   const auto reads = has_limit(socket.get(), SO_RCVTIMEO);
   const auto writes = has_limit(socket.get(), SO_SNDTIMEO);
   if (!reads || !writes) return std::nullopt;
-  return SocketLimits{*reads, *writes};
+  const bool ends = has_user_timeout(socket.get());
+  return SocketLimits{*reads || ends, *writes || ends};
 }
 
 std::optional<Sockets> list_sockets() {

@@ -20,8 +20,8 @@ struct SocketFacts {
 // By inode. Nothing: the kernel does not list them.
 [[nodiscard]] std::optional<std::unordered_map<std::uint64_t, SocketFacts>> list_sockets();
 
-// Whether reading and writing of a process's socket end by themselves after a time (SO_RCVTIMEO, SO_SNDTIMEO). The
-// process's descriptor is copied, asked, and given back.
+// Whether reading and writing of a process's socket end by themselves after a time (SO_RCVTIMEO, SO_SNDTIMEO; both with
+// TCP_USER_TIMEOUT). The process's descriptor is copied, asked, and given back.
 struct SocketLimits {
   bool reads = false;
   bool writes = false;

@@ -479,6 +479,8 @@ TEST_F(CallWaits, ATimeLimitOfASocket) {
   };
   asked("setsockopt", "3, 1, 21", "+ 5");
   expect_no_finding(trace, look("0"), "a limit of a socket was changed while it waits");
+  asked("setsockopt", "3, 6, 18", "+ 5");  // TCP_USER_TIMEOUT
+  expect_no_finding(trace, look("0"), "a limit of a socket was changed while it waits");
   asked("socketcall", "14, 4096, 0", "+ 5");
   expect_no_finding(trace, look("0"), "a limit of a socket was changed while it waits");
   asked("setsockopt", "3, 1, 21", "- 5");

@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -93,6 +95,24 @@ TEST_F(ListedSockets, AConnectionOfThisMachine) {
   EXPECT_EQ(facts.queued, 5U);
   EXPECT_EQ(facts_of(client).peer, inode_of(server));
   EXPECT_TRUE(facts_of(listener).listens);
+}
+
+TEST(SocketLimits, AreThoseOfTheSocketAndOfTcp) {
+  const auto limits_of = [](const UniqueFd& socket) {
+    const auto limits = socket_limits(static_cast<std::uint32_t>(getpid()), socket.get());
+    EXPECT_TRUE(limits);
+    return std::pair(limits && limits->reads, limits && limits->writes);
+  };
+  const UniqueFd tcp(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const UniqueFd local(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  EXPECT_EQ(limits_of(tcp), std::pair(false, false));
+  EXPECT_EQ(limits_of(local), std::pair(false, false));
+  const unsigned timeout_ms = 8000;
+  ASSERT_EQ(setsockopt(tcp.get(), IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout_ms, sizeof(timeout_ms)), 0);
+  EXPECT_EQ(limits_of(tcp), std::pair(true, true));
+  const timeval limit{8, 0};
+  ASSERT_EQ(setsockopt(local.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)), 0);
+  EXPECT_EQ(limits_of(local), std::pair(true, false));
 }
 
 }  // namespace
