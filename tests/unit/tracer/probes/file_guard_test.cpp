@@ -6,9 +6,11 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <fstream>
 #include <functional>
@@ -117,6 +119,16 @@ TEST_F(FileGuardTest, WhatAWriterChangesThroughAMappingIsFoundByTheTimeOfChange)
   ASSERT_EQ(msync(page, 1, MS_SYNC), 0);
   munmap(page, 1);
   EXPECT_EQ(guard_.take_changed(now_), Changed());  // not due yet
+  EXPECT_EQ(guard_.take_changed(now_ + FileGuard::kCompareEveryNs), Changed{1});
+}
+
+// As overlayfs's lower file does, which no lease guards.
+TEST_F(FileGuardTest, AFileWithALeaseIsCompared) {
+  const auto kind = guard_.add(1, fd_.get());
+  ASSERT_TRUE(kind);
+  ASSERT_EQ(*kind, FileGuard::Kind::kLease);
+  const std::array<timespec, 2> times{{{0, UTIME_OMIT}, {1, 0}}};
+  ASSERT_EQ(utimensat(AT_FDCWD, path_.c_str(), times.data(), 0), 0);
   EXPECT_EQ(guard_.take_changed(now_ + FileGuard::kCompareEveryNs), Changed{1});
 }
 
