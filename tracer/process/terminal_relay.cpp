@@ -43,6 +43,10 @@ constexpr std::size_t kReadily = 256;
 constexpr int kSettledMs = 50;
 constexpr std::uint64_t kLongestEndNs = 500 * kMillisecondNs;
 
+// How often it is asked whether the shell has put a job in the foreground that was begun in the background, since no
+// signal says so.
+constexpr int kForegroundMs = 200;
+
 bool is_of_terminal(int number) {
   return number == SIGINT || number == SIGQUIT || number == SIGHUP;
 }
@@ -76,9 +80,10 @@ class Relay {
                                  {ends_.master, master_events(), 0},
                                  {takes_input_ && typed_.empty() ? ends_.input : -1, POLLIN, 0},
                                  {printed_.empty() ? -1 : ends_.output, POLLOUT, 0}}};
-      const int ready = poll(fds.data(), fds.size(), is_ending() ? kSettledMs : -1);
+      const int ready = poll(fds.data(), fds.size(), patience_ms());
       if (ready < 0 && errno != EINTR) break;
       if (is_ending() && (ready == 0 || monotonic_ns() > ended_ns_ + kLongestEndNs)) end_control();
+      if (waits_for_foreground()) take_over();
       if (fds[0].revents != 0) take_signals();
       if (fds[1].revents != 0) take_control();
       if (fds[2].revents != 0) move_through_master(fds[2].revents);
@@ -91,6 +96,10 @@ class Relay {
 
  private:
   [[nodiscard]] bool is_ending() const { return ended_ && control_ >= 0; }
+  [[nodiscard]] bool waits_for_foreground() const { return has_modes_ && begun_ && !ended_ && !takes_input_; }
+  [[nodiscard]] int patience_ms() const {
+    return is_ending() ? kSettledMs : waits_for_foreground() ? kForegroundMs : -1;
+  }
   [[nodiscard]] bool has_terminal() const { return ends_.master >= 0; }
   [[nodiscard]] bool goes_on() const { return has_terminal() ? !gone_ || !printed_.empty() : !ended_; }
   [[nodiscard]] short master_events() const {
@@ -111,6 +120,10 @@ class Relay {
   void take_over() {
     if (!has_modes_ || !begun_ || ended_ || !is_in_foreground()) return;
     takes_input_ = true;
+    // In the background, the terminal's modes were those of the shell's own line, also for the command.
+    if (!is_raw_) (void)tcgetattr(ends_.input, &modes_);
+    if (began_behind_) (void)tcsetattr(ends_.master, TCSANOW, &modes_);
+    began_behind_ = false;
     termios raw = modes_;
     raw.c_iflag &= ~static_cast<tcflag_t>(BRKINT | ICRNL | IGNCR | INLCR | INPCK | ISTRIP | IXON | PARMRK);
     raw.c_lflag &= ~static_cast<tcflag_t>(ECHO | ECHONL | ICANON | IEXTEN | ISIG);
@@ -122,7 +135,8 @@ class Relay {
 
   void give_back() {
     takes_input_ = false;
-    if (is_raw_) tcsetattr(ends_.input, TCSADRAIN, &modes_);
+    // Another job's terminal has that job's modes.
+    if (is_raw_ && is_in_foreground()) tcsetattr(ends_.input, TCSADRAIN, &modes_);
     is_raw_ = false;
   }
 
@@ -132,6 +146,7 @@ class Relay {
       begun_ = true;
       copy_size();
       take_over();
+      began_behind_ = waits_for_foreground();
       return;
     }
     ended_ = true;
@@ -196,7 +211,7 @@ class Relay {
       gone_ = true;  // the caller's terminal is gone: so is the command's, when this process ends
       printed_.clear();
     } else if (errno != EINTR) {
-      takes_input_ = false;  // it is another job's now; SIGCONT comes when it is this one's again
+      takes_input_ = false;  // it is another job's now
     }
   }
 
@@ -217,7 +232,7 @@ class Relay {
     termios inner{};
     const tcflag_t made = tcgetattr(ends_.master, &inner) == 0 ? inner.c_oflag & kLineEnds : 0;
     termios outer{};
-    if (is_raw_ && made != line_ends_ && tcgetattr(ends_.input, &outer) == 0) {
+    if (is_raw_ && made != line_ends_ && is_in_foreground() && tcgetattr(ends_.input, &outer) == 0) {
       outer.c_oflag = (outer.c_oflag & ~kLineEnds) | made;
       tcsetattr(ends_.input, TCSADRAIN, &outer);
       line_ends_ = made;
@@ -244,6 +259,7 @@ class Relay {
   bool is_raw_ = false;
   tcflag_t line_ends_ = 0;  // what the caller's terminal makes of them at present
   bool begun_ = false;
+  bool began_behind_ = false;  // in the background, and has not come to the foreground yet
   bool ended_ = false;
   std::uint64_t ended_ns_ = 0;
   bool gone_ = false;  // nobody has the command's terminal any more, or the caller's is gone

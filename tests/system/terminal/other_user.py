@@ -109,6 +109,18 @@ class OtherUser(TraceCase):
         self.type(terminal, "echo status $?", "status 130")
         self.check_modes(terminal)
 
+    def test_a_job_that_begins_in_the_background(self):
+        """What is typed once it is in the foreground is for the command, and not for the shell."""
+        terminal = self.terminal()
+        self.type(terminal, f"clear; {self.record} -- sh -c 'echo; echo begun; exec cat' &", "begun")
+        self.type(terminal, "clear; fg", USCOPE)
+        terminal.press_until("x", lambda lines: any(line.startswith("x") for line in lines), "nothing is shown")
+        terminal.keys("Enter")
+        self.type(terminal, "hello", "hello")
+        terminal.wait(lambda lines: lines.count("hello") > 1, "the command does not get what is typed")
+        terminal.press_until("C-d", lambda lines: any(line.startswith("root>") for line in lines), "Ctrl-D does not end it")
+        self.check_modes(terminal)
+
     def test_what_is_printed_last_comes_first(self):
         terminal = self.terminal()
         self.type(terminal, f"clear; {self.record} -- seq 1 30000; echo end", "end")
@@ -135,7 +147,7 @@ class OtherUser(TraceCase):
             self.type(terminal, f"clear; {self.record} -- {types} '{'touch ' + proof}\n' {where}; echo end", "end")
             self.type(terminal, "clear; echo next", "next")
             self.assertFalse(os.path.exists(proof), where)
-        self.type(terminal, f"clear; {self.record} -- {types} '' < /dev/null | cat", "typed")
+        self.type(terminal, f"clear; {self.record} -- {types} '' < /dev/null | cat", "root>")
         # Standard error is a terminal all the same: the command's own.
         self.assertIn("typed 2", terminal.lines())
 
