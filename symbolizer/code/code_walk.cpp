@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The walk starts at the entry and at the landing pads of exceptions, and goes on as the processor does: behind each
 // instruction, behind calls that may return, to the targets of jumps, of calls within the function, and of those
-// indirect jumps whose table is understood (register_values.h). What it has not come by is no code. Each byte belongs
-// to one instruction: where two paths see different ones, the function is refused (a jump over a lock prefix excepted).
+// indirect jumps whose table is understood (register_values.h). What it has not reached does not count as code. Each
+// byte belongs to one instruction: where two paths see different ones, the function is refused (a jump over a lock
+// prefix excepted).
 //
 // Limits. An instruction is decoded once, with what is known on the first path to it; a table that this path does not
 // tell stays unknown. The length of a table that no comparison tells (Rust's and clang's exhaustive `switch`) is found

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// All instructions of a function that can be come by from its entry.
+// All instructions of a function that a walk from its entry reaches.
 #pragma once
 
 #include <algorithm>
@@ -24,9 +24,9 @@ class CodeWalk {
   // Once. An error says in `what` why the code cannot be known.
   Result<void> run();
 
-  // Whether an instruction begins there that the walk has come by.
+  // Whether an instruction begins there that the walk has reached.
   [[nodiscard]] bool has_reached(std::uint64_t address) const;
-  // Whether an instruction that the walk has come by begins before it, and ends behind it.
+  // Whether an instruction that the walk has reached begins before it, and ends behind it.
   [[nodiscard]] bool is_inside_instruction(std::uint64_t address) const;
   // Whether it has indirect jumps whose targets are not known.
   [[nodiscard]] bool has_open_ends() const;

@@ -32,7 +32,7 @@ std::vector<FileFunction> of_symbols(const std::vector<FunctionSymbol>& symbols,
   return all;
 }
 
-// Code may have an entry within another function (memmove's variants): a place behind it would be come by from there. A
+// Code may have an entry within another function (memmove's variants): a place behind it would be reached from there. A
 // label that is not known to be a function ends none.
 void settle_sizes(std::vector<FileFunction>& all) {
   std::uint64_t next = 0;

@@ -19,7 +19,7 @@ enum class ProvenBy : std::uint8_t {
   kSymbol,     // a symbol whose type is that of functions
   kFrameInfo,  // call frame information begins there
   kGoTable,
-  kWalk,  // a walk from the entry of such a function comes by (code_walk.h)
+  kWalk,  // a walk from the entry of such a function reaches it (code_walk.h)
 };
 
 // One function under all its names, best first.

@@ -102,7 +102,7 @@ std::optional<Refusal> ProbeProof::why_not_by_walk(std::uint64_t address) {
   if (walk.is_inside_instruction(address)) return Refusal{"it lies within an instruction of its function", true};
   // A nop behind a jump whose table is not understood, in a function that is nothing but code.
   if (walked.done && walk.has_open_ends() && !walk.refers_to_itself()) return std::nullopt;
-  return Refusal{"no path through its function comes by", true};
+  return Refusal{"no path through its function reaches it", true};
 }
 
 std::optional<Refusal> ProbeProof::why_not_usdt(std::uint64_t address) {

@@ -36,7 +36,7 @@ class ProbeProof {
   // Of all the places of a function's returns and jumps, as a walk has found them.
   [[nodiscard]] std::optional<Refusal> why_not_ends(const FunctionEnds& ends) const;
 
-  // Of a USDT probe: a nop, as sdt.h makes it, that a walk through its function comes by.
+  // Of a USDT probe: a nop, as sdt.h makes it, that a walk through its function reaches.
   [[nodiscard]] std::optional<Refusal> why_not_usdt(std::uint64_t address);
 
  private:

@@ -284,7 +284,7 @@ TEST_F(ProbeProofTest, UsdtProbesStandOnNopsThatAreReached) {
   };
   EXPECT_EQ(usdt("yes_"), "yes");
   EXPECT_EQ(usdt("tab_"), "there is no nop, which such probes stand on (can be forced)");
-  EXPECT_EQ(usdt("lit_"), "no path through its function comes by (can be forced)");
+  EXPECT_EQ(usdt("lit_"), "no path through its function reaches it (can be forced)");
   EXPECT_EQ(usdt("ret_"), "there is no nop, which such probes stand on (can be forced)");
 }
 
