@@ -20,7 +20,8 @@
 // children  the end of a child sends SIGCHLD, of which the process has a handler
 // tracees   the process waits for children, and traces others: whatever these do ends the wait, a signal to them, too
 // numbers   a descriptor's number may have come to stand for something else since the wait began
-// troubles  what could not be looked at: memory, descriptors, timers, a table that another process changes, io_uring
+// troubles  what could not be looked at: memory, descriptors, timers, a table that another process changes, io_uring,
+//           who else may become a child of the first process of a pid namespace
 // flights   descriptors lie in a socket's queue: one of them may be the other end
 #define USC_WAYS_OUT(X) \
   X(gaps)               \

@@ -188,6 +188,9 @@ void WaitLook::write_thing(const Found& found, const WaitedThing& thing, const D
   }
   answer(record, {}, found.asked.task);
   if (thing.what != USC_WAITED_CHILD || record.pid != 0) return;
+  // Whoever is let into its pid namespace (setns) may leave it an orphan.
+  if (record.pgid == 0 && !found.before->ns_pids.empty() && found.before->ns_pids.back() == 1)
+    trouble(pid, fmt::format("who else may become a child of process {}, the first of its pid namespace", pid));
   write_other_children(found, record);
   write_tracees(found, record);
 }

@@ -42,6 +42,24 @@ def in_futex(pid):
     return found
 
 
+# Waits for any child; its only one reads from a pipe of which this process has the other end.
+WAITS = """
+import os, signal
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+r, w = os.pipe()
+if os.fork() == 0:
+    os.close(w)
+    os.read(r, 1)
+os.close(r)
+os.wait()
+"""
+
+
+def in_wait4(pid):
+    with open(f"/proc/{pid}/syscall", encoding="ascii") as file:
+        return file.read().startswith("61 ")
+
+
 class Deadlock(AttachCase):
     def refused(self, done, *words, status=2):
         self.assertEqual(done.returncode, status, done.stderr + done.stdout)
@@ -106,6 +124,16 @@ class Strangers(Deadlock):
         done = deadlock("--pid", str(child), *BACKEND_OPTIONS, "--format", "json")
         self.assertEqual((done.returncode, json.loads(done.stdout)["verdict"]), (0, "none"), done.stdout)
 
+    def test_the_first_process_of_a_pid_namespace_gets_orphans_of_others(self):
+        for wrapper, verdict in ((("unshare", "-pf"), (3, "undecided")), (("env",), (1, "deadlock"))):
+            parent = self.start(*wrapper, "/usr/bin/python3", "-c", WAITS)
+            in_namespace = wrapper[0] == "unshare"
+            self.wait_for(lambda p=parent, n=in_namespace: not n or children_of(p.pid), "no process in the namespace")
+            waits = children_of(parent.pid)[0] if in_namespace else parent.pid
+            self.wait_for(lambda pid=waits: children_of(pid) and in_wait4(pid), "nobody waits")
+            self.addCleanup(lambda pid=waits: [os.kill(it, signal.SIGKILL) for it in (*children_of(pid), pid)])
+            done = deadlock("--pid", str(waits), *BACKEND_OPTIONS, "--format", "json")
+            self.assertEqual((done.returncode, json.loads(done.stdout)["verdict"]), verdict, done.stdout)
 
     def test_a_process_that_is_not_looked_at_has_the_memory(self):
         """A child that shares its parent's memory and waits for its parent's mutex, looked at alone."""
