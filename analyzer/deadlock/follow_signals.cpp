@@ -20,6 +20,9 @@ constexpr std::uint64_t bits_of(std::initializer_list<int> signals) {
 constexpr std::uint64_t kTimerSignals = bits_of({SIGALRM, SIGVTALRM, SIGPROF});
 // Signals of faults, and glibc's own two.
 constexpr std::uint64_t kInnerSignals = bits_of({SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, 32, 33});
+// With handlers of these GNU make ends itself and its jobs (commands.c, fatal_error_signal), or only says more
+// (SIGUSR1).
+constexpr std::uint64_t kMakeSignals = bits_of({SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGXFSZ, SIGUSR1, SIGCHLD});
 
 }  // namespace
 
@@ -42,13 +45,13 @@ bool WaitFollower::may_handle_signals(std::size_t process) const {
   return true;
 }
 
-// "SIGTERM or SIGHUP": handlers of these may be called from outside. SIGCHLD comes with the end of children, which
-// children() asks. Empty: there are none.
-std::string WaitFollower::handled_signals(std::size_t process) const {
+// "SIGTERM or SIGHUP": handlers of these may be called from outside, `without` some. SIGCHLD comes with the end of
+// children, which children() asks. Empty: there are none.
+std::string WaitFollower::handled_signals(std::size_t process, std::uint64_t without) const {
   constexpr std::size_t kNamed = 4;
   const auto caught = caught_.find(process);
-  if (caught == caught_.end()) return may_handle_signals(process) ? "a signal" : "";
-  const std::uint64_t outside = caught->second & ~kTimerSignals & ~kInnerSignals & ~bits_of({SIGCHLD});
+  if (caught == caught_.end()) return without == 0 && may_handle_signals(process) ? "a signal" : "";
+  const std::uint64_t outside = caught->second & ~kTimerSignals & ~kInnerSignals & ~bits_of({SIGCHLD}) & ~without;
   std::string text;
   std::size_t told = 0;
   for (int signal = 1; signal <= 64; signal++) {
@@ -73,10 +76,12 @@ void WaitFollower::handlers() {
       !looked_->descriptors.empty() && std::all_of(looked_->descriptors.begin(), looked_->descriptors.end(), at_server);
   const bool in_vfork = std::any_of(looked_->processes.begin(), looked_->processes.end(),
                                     [](const LookedProcess& waited) { return waited.what == "vfork"; });
-  if (is_make(process) || gets_token || (in_vfork && threads_[thread_->process].size() == 1)) return;
+  const bool for_child = std::any_of(looked_->processes.begin(), looked_->processes.end(),
+                                     [](const LookedProcess& waited) { return waited.what == "child"; });
+  if (gets_token || (in_vfork && threads_[thread_->process].size() == 1)) return;
   const auto parent = places_.find(process.parent_id);
   const bool runs_rule = parent != places_.end() && is_make(calls_.processes[parent->second]);
-  const std::string signals = handled_signals(thread_->process);
+  const std::string signals = handled_signals(thread_->process, is_make(process) && for_child ? kMakeSignals : 0);
   if (!signals.empty() && !(runs_rule && signals == "SIGINT"))
     handler(fmt::format("a handler of {} in process {}{}", signals, process.pid,
                         process.program.empty() ? "" : " `" + process.program + "`"));

@@ -95,7 +95,7 @@ class WaitFollower {
   void find_tracees();
   [[nodiscard]] bool has_all_calls() const;
   [[nodiscard]] bool may_handle_signals(std::size_t process) const;
-  [[nodiscard]] std::string handled_signals(std::size_t process) const;
+  [[nodiscard]] std::string handled_signals(std::size_t process, std::uint64_t without = 0) const;
   [[nodiscard]] static bool is_make(const LastProcess& process);
   void process(const LookedProcess& waited);
   void any_child();

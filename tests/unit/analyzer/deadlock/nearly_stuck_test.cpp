@@ -2,6 +2,8 @@
 // What nobody is accused of, since a Java virtual machine or the handler of a signal might go on with it.
 #include "tests/unit/analyzer/deadlock/call_waits_test.h"
 
+#include <csignal>
+
 namespace uscope::test {
 namespace {
 
@@ -117,6 +119,23 @@ TEST_F(CallWaits, ACircleThatAHandlerMayEndIsTold) {
                       "Nothing but a handler of SIGTERM in process " + pid + " `app` could let one of them go on.",
                       Verdict::kUndecided);
   }
+}
+
+// With some handlers, make ends itself while it waits for a job. It has no others, and in any other wait it is not
+// make.
+TEST_F(CallWaits, HandlersOfMakeAreThoseThatEndIt) {
+  const auto look = [](int whose, int signal) {
+    MadeLook made;
+    made.child(1, 200).on(2, "read", 4, "read").pipe(77, 2, 4, 1, 5);
+    return made.catches(whose, std::uint64_t{1} << (signal - 1));
+  };
+  HungTrace trace = processes_in({"wait4", "read"});
+  trace.more_sql = "UPDATE image SET name = 'make';";
+  for (const int signal : {SIGTERM, SIGUSR1})
+    expect_finding(trace, look(1, signal), Verdict::kDeadlock, FindingType::kCycle, {100, 200},
+                   {"the end of process 200"});
+  expect_no_finding(trace, look(1, SIGUSR2), "a handler of SIGUSR2", Verdict::kUndecided);
+  expect_no_finding(trace, look(2, SIGTERM), "a handler of SIGTERM", Verdict::kUndecided);
 }
 
 // Whom the waiter traces may be made to stop by any signal.
