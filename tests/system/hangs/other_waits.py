@@ -18,8 +18,10 @@ HEAD = "import os, select, socket, subprocess, sys, threading\n"
 FIFO = HEAD + "os.read(os.open(sys.argv[1], os.O_RDWR), 1)"
 SOCKET = HEAD + "a, b = socket.socketpair()\nb.recv(1)"
 PIPE = HEAD + "r, w = os.pipe()\nos.read(r, 1)"
-EPOLL = HEAD + "e = select.epoll()\ne.poll()"
-CHILD = HEAD + "os.waitpid(subprocess.Popen(['sleep', '1000']).pid, 0)"
+# Without Python's own handler of SIGINT, which may end any wait.
+LEAVES_SIGINT = HEAD + "import signal\nsignal.signal(signal.SIGINT, signal.SIG_DFL)\n"
+EPOLL = LEAVES_SIGINT + "e = select.epoll()\ne.poll()"
+CHILD = LEAVES_SIGINT + "os.waitpid(subprocess.Popen(['sleep', '1000']).pid, 0)"
 POOL = HEAD + "f = os.open(sys.argv[1], os.O_RDWR)\nfor i in range(11): threading.Thread(target=os.read, args=(f, 1)).start()\nos.read(f, 1)"
 
 

@@ -86,9 +86,17 @@ class ProbeHits : public testing::Test {
     return options;
   }
 
+  // Recordings of this process hold signals back, which programs that it starts itself would inherit.
+  static void let_signals_through() {
+    sigset_t none;
+    sigemptyset(&none);
+    pthread_sigmask(SIG_SETMASK, &none, nullptr);
+  }
+
   void record_with(const RecordOptions& options, const RecordHooks& hooks = {}) {
     std::vector<std::unique_ptr<File>> files;
     const auto outcome = record(options, hooks, &files);
+    let_signals_through();
     ASSERT_TRUE(outcome) << outcome.error().what << "; " << outcome.error().remedy;
     ASSERT_TRUE(outcome->command);
     EXPECT_EQ(outcome->command->code, 0);
@@ -104,12 +112,9 @@ class ProbeHits : public testing::Test {
 
   // Not a child of this process, which would not be traced. A test that fails before end_forever() leaves it to
   // TearDown().
-  // Recordings of this process hold signals back, which a program inherits.
   [[nodiscard]] pid_t start_forever() {
     std::filesystem::remove(results_);
-    sigset_t none;
-    sigemptyset(&none);
-    pthread_sigmask(SIG_SETMASK, &none, nullptr);
+    let_signals_through();
     forever_ = std::stoi(output_of(fixture("probed") + " forever " + results_ + " > /dev/null 2>&1 & echo $!"));
     return *forever_;
   }
