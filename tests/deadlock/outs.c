@@ -429,7 +429,8 @@ static const struct way {
   const char* name;
   void (*make)(void);
   int kind; /* of waits that it goes with; 0: all */
-  int arms; /* an alarm, which no look at a running application can tell from another process's */
+  int arms; /* 1: an alarm, which no look at a running application can tell from another process's; 2: which only a
+               recording sees */
 } ways[] = {
     {"handler", way_handler, 0, 0},
     {"restart", way_restart, 0, 0},
@@ -443,7 +444,7 @@ static const struct way {
     {"passed", way_passed, PASSES, 0},
     {"renumbered", way_renumbered, NUMBERS, 0},
     {"tracee", way_tracee, CHILDREN, 0},
-    {"alarm", way_alarm, 0, 1},
+    {"alarm", way_alarm, 0, 2},
     {"itimer", way_itimer, 0, 1},
 };
 static const struct way stale = {"stale", way_stale, 0, 0}, notified = {"notified", way_notified, 0, 0},
@@ -521,7 +522,8 @@ static void start_all(const char* filter) {
   for (size_t i = 0; i < sizeof(waits) / sizeof(*waits); i++)
     for (size_t j = 0; j < sizeof(ways) / sizeof(*ways); j++) {
       const int fits = !ways[j].kind || (waits[i].kind & ways[j].kind);
-      if (fits && (ways[j].arms ? alarms : others)) start(&waits[i], &ways[j]);
+      const int chosen = ways[j].arms == 2 ? alarms && others : ways[j].arms ? alarms : others;
+      if (fits && chosen) start(&waits[i], &ways[j]);
     }
   if (!others) return;
   start(find_wait("epoll"), &stale);

@@ -88,10 +88,8 @@ void WaitLook::look_at(Found& found) {
 
 // The signals that, as record.caught has it, may let the process's threads go on.
 std::uint64_t WaitLook::callable(const Found& found) {
-  constexpr std::uint64_t kAlarm = std::uint64_t{1} << (SIGALRM - 1);
   const std::uint64_t caught = found.before->caught.value_or(0);
-  // By default an alarm ends the process, whoever armed it: one who executed the program may have.
-  const std::uint64_t counts = (caught | kAlarm) & ~found.before->ignored & open_signals_[found.asked.pid];
+  const std::uint64_t counts = caught & ~found.before->ignored & open_signals_[found.asked.pid];
   return counts & ~without_timer(found.asked.pid, counts);
 }
 
