@@ -16,8 +16,6 @@ constexpr std::uint64_t bits_of(std::initializer_list<int> signals) {
   return bits;
 }
 
-// Signals of timers. Where one has a handler, it is there to end calls that take too long.
-constexpr std::uint64_t kTimerSignals = bits_of({SIGALRM, SIGVTALRM, SIGPROF});
 // Signals of faults, and glibc's own two.
 constexpr std::uint64_t kInnerSignals = bits_of({SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, 32, 33});
 // With handlers of these GNU make ends itself and its jobs (commands.c, fatal_error_signal), or only says more
@@ -29,8 +27,7 @@ constexpr std::uint64_t kMakeSignals = bits_of({SIGHUP, SIGINT, SIGQUIT, SIGTERM
 // Whether a handler of a signal from outside may run: the look has seen one, or, where it could not, the trace has not
 // seen all that the process has asked for, or has seen that it asked for one.
 bool WaitFollower::may_handle_signals(std::size_t process) const {
-  if (const auto caught = caught_.find(process); caught != caught_.end())
-    return (caught->second & ~kTimerSignals & ~kInnerSignals) != 0;
+  if (const auto caught = caught_.find(process); caught != caught_.end()) return (caught->second & ~kInnerSignals) != 0;
   for (const LastCall& thread : calls_.threads)
     if (thread.process == process && thread.wait && !thread.wait->handlers) return false;
   const bool all_known = !calls_.events_missing && !calls_.calls_left_out;
@@ -51,7 +48,7 @@ std::string WaitFollower::handled_signals(std::size_t process, std::uint64_t wit
   constexpr std::size_t kNamed = 4;
   const auto caught = caught_.find(process);
   if (caught == caught_.end()) return without == 0 && may_handle_signals(process) ? "a signal" : "";
-  const std::uint64_t outside = caught->second & ~kTimerSignals & ~kInnerSignals & ~bits_of({SIGCHLD}) & ~without;
+  const std::uint64_t outside = caught->second & ~kInnerSignals & ~bits_of({SIGCHLD}) & ~without;
   std::string text;
   std::size_t told = 0;
   for (int signal = 1; signal <= 64; signal++) {
@@ -96,7 +93,7 @@ void WaitFollower::timers() {
   if (!calls_.events_missing && !calls_.calls_left_out && !calls_.processes[thread_->process].attached) return;
   // Which handlers there are now the look tells better than the calls do.
   if (caught == caught_.end() && look_.ask_for_alarms.count(self) != 0) return outside(why);
-  out_.by_timer = caught != caught_.end() && (caught->second & kTimerSignals) != 0;
+  out_.by_timer = timed_.count(thread_->process) != 0;
   if (out_.by_timer) handler(why);
 }
 

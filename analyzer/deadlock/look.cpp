@@ -12,7 +12,7 @@ Result<void> read_threads(const store::Database& database, Look& out) {
   return each_row(
       database,
       "SELECT thread_id, state, asleep, stop_signal, tracer_pid, tracer, kind.name, a0, a1, a2, a3, a4, a5, "
-      "timed, ts_ns, caught FROM thread_look LEFT JOIN kind ON kind.id = kind_id",
+      "timed, ts_ns, caught, by_timer FROM thread_look LEFT JOIN kind ON kind.id = kind_id",
       [&](const SqlRow& row) {
         LookedThread& thread = out.threads[ThreadRowId(row.integer(0))];
         thread.state = text(row, 1);
@@ -27,6 +27,7 @@ Result<void> read_threads(const store::Database& database, Look& out) {
         if (const auto timed = row.maybe_integer(13)) thread.timed = *timed != 0;
         thread.ts_ns = row.integer(14);
         if (const auto caught = row.maybe_integer(15)) thread.caught = static_cast<std::uint64_t>(*caught);
+        thread.by_timer = row.maybe_integer(16).value_or(0) != 0;
       });
 }
 

@@ -61,8 +61,8 @@ struct LookedThread {
   std::array<std::uint64_t, 6> args{};
   std::optional<bool> timed;            // nullopt: not known
   std::optional<std::uint64_t> caught;  // signals for which its process has handlers, and that some thread does not
-                                        // block: bit 0 is signal 1; of those of timers, such as a timer may send, and
-                                        // SIGALRM also where it would end the process
+                                        // block: bit 0 is signal 1
+  bool by_timer = false;                // a timer may send one of them while the thread sleeps
   std::vector<LookedDescriptor> descriptors;
   std::vector<LookedProcess> processes;
   std::vector<LookedMonitor> monitors;

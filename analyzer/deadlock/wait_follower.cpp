@@ -38,7 +38,9 @@ WaitFollower::WaitFollower(const LastCalls& calls, const Look& look) : calls_(ca
     const auto past = look.past.find(thread.thread_id);
     const bool rested = past != look.past.end() && past->second.timed.value_or(false);
     threads_[thread.process].push_back(seen != look.threads.end() ? &seen->second : rested ? &past->second : nullptr);
-    if (seen != look.threads.end() && seen->second.caught) caught_[thread.process] = *seen->second.caught;
+    if (seen == look.threads.end() || !seen->second.caught) continue;
+    caught_[thread.process] = *seen->second.caught;
+    if (seen->second.by_timer) timed_.insert(thread.process);
   }
   for (const std::size_t i : alive_) {
     by_pid_[calls.processes[i].pid] = i;

@@ -115,6 +115,7 @@ class WaitFollower {
   std::set<std::size_t> alive_;                                      // processes with threads, at the look
   std::map<std::size_t, std::vector<const LookedThread*>> threads_;  // by process; null: not looked at
   std::map<std::size_t, std::uint64_t> caught_;          // signals with handlers, where the look has told them
+  std::set<std::size_t> timed_;                          // a timer may send them one of these
   std::multimap<std::size_t, const LastCall*> tracees_;  // threads, by the process that traces them
   std::map<std::int64_t, std::size_t> by_pid_;
   std::set<std::int64_t> pids_;  // of all processes of the trace

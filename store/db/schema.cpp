@@ -140,7 +140,7 @@ CREATE TABLE thread_look(
     ('running', 'asleep', 'uninterruptible', 'stopped', 'traced', 'frozen', 'ended', 'unknown')),
   asleep INTEGER NOT NULL, stop_signal INTEGER, tracer_pid INTEGER, tracer TEXT,
   kind_id INTEGER REFERENCES kind(id), a0 INTEGER, a1 INTEGER, a2 INTEGER, a3 INTEGER, a4 INTEGER, a5 INTEGER,
-  timed INTEGER, caught INTEGER);
+  timed INTEGER, caught INTEGER, by_timer INTEGER);
 CREATE TABLE waited_descriptor(
   thread_id INTEGER NOT NULL REFERENCES thread(id), fd INTEGER NOT NULL, via_fd INTEGER,
   wants TEXT NOT NULL CHECK (wants IN ('read', 'write', 'read or write', 'lock', 'connect', 'accept', 'other')),

@@ -36,7 +36,7 @@ std::optional<std::string> text_if(const Row& text) {
 
 Result<void> LookWriter::prepare() {
   const std::array<std::pair<std::unique_ptr<TableRows>*, std::pair<std::string_view, std::size_t>>, 7> tables{{
-      {&threads_, {"thread_look", 16}},
+      {&threads_, {"thread_look", 17}},
       {&descriptors_, {"waited_descriptor", 6}},
       {&processes_, {"waited_process", 4}},
       {&resources_, {"resource", 16}},
@@ -94,7 +94,7 @@ Result<void> LookWriter::write_threads(const KindOfCall& kind_of_call) {
         number_if(thread.stop_signal != 0, thread.stop_signal), number_if(thread.tracer_pid != 0, thread.tracer_pid),
         tracer ? std::optional(std::string_view(*tracer)) : std::nullopt, kind, args[0], args[1], args[2], args[3],
         args[4], args[5], number_if(thread.in_call != 0 && thread.timed != USC_TIMED_UNKNOWN, thread.timed),
-        number_if(thread.has_caught != 0, thread.caught));
+        number_if(thread.has_caught != 0, thread.caught), number_if(thread.has_caught != 0, thread.by_timer));
     if (!done) return done;
   }
   return {};

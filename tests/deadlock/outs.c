@@ -288,6 +288,15 @@ static void way_itimer(void) {
   struct sigaction action = {.sa_handler = handler};
   CHECK(!sigaction(SIGALRM, &action, 0) && !setitimer(ITIMER_REAL, &when, 0));
 }
+/* Handlers of timers' signals, without a timer: somebody sends them (kill -ALRM). */
+static void way_told(void) {
+  struct sigaction action = {.sa_handler = handler};
+  CHECK(!sigaction(SIGALRM, &action, 0) && !sigaction(SIGVTALRM, &action, 0));
+}
+static void way_told_by_prof(void) {
+  struct sigaction action = {.sa_handler = handler};
+  CHECK(!sigaction(SIGPROF, &action, 0));
+}
 static void way_posix_timer(void) {
   struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
   struct itimerspec when = {.it_value.tv_sec = DEADLINE};
@@ -434,6 +443,8 @@ static const struct way {
 } ways[] = {
     {"handler", way_handler, 0, 0},
     {"restart", way_restart, 0, 0},
+    {"told", way_told, 0, 0},
+    {"told_by_prof", way_told_by_prof, 0, 0},
     {"peer_handler", none, 0, 0},
     {"other_thread", way_other_thread, 0, 0},
     {"sigwait", way_sigwait, 0, 0},
@@ -483,7 +494,7 @@ static void run(const struct wait* wait, const struct way* chosen, const char* s
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(0);
     if (!is_way("peer_handler")) signal(SIGTERM, SIG_DFL);
-    signal(SIGALRM, SIG_DFL);
+    for (int i = 0; i < 3; i++) signal((int[]){SIGALRM, SIGVTALRM, SIGPROF}[i], SIG_DFL);
     prctl(PR_SET_NAME, "peer");
     peer(role, &gate);
     _exit(0);

@@ -79,7 +79,7 @@ class WaitLook {
   void look_at(Found& found);
   void look_at_monitors();
   void look_at_locks(const std::vector<Found>& all);
-  [[nodiscard]] std::uint64_t without_timer(std::uint32_t pid, std::uint64_t caught);
+  [[nodiscard]] bool awaits_timer(std::uint32_t pid, std::uint64_t caught);
   [[nodiscard]] std::uint64_t callable(const Found& found);
   [[nodiscard]] std::uint8_t limit_of(const Found& found, const Descriptors* own);
   void write_set(const Found& found, const Descriptors* own);
@@ -133,7 +133,7 @@ class WaitLook {
   std::set<std::pair<std::uint64_t, std::uint64_t>> queues_;  // POSIX message queues for which traced threads wait
   std::set<std::string> queue_names_;                         // theirs, without folders
   std::set<std::pair<int, int>> system_v_;                    // kinds and ids whose users are written
-  std::map<std::uint32_t, std::uint64_t> without_timers_;     // by pid: signals that no timer can send
+  std::map<std::uint32_t, std::uint64_t> timer_signals_;      // by pid: signals that timers may send
   std::map<std::uint32_t, std::uint64_t> open_signals_;       // by pid: signals that some thread does not block
   std::optional<std::multimap<std::uint32_t, std::uint32_t>> tracees_;  // by the tracer's thread: untraced pids
   std::optional<RealTimers> real_timers_;

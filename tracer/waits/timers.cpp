@@ -36,8 +36,8 @@ RealTimers real_timers_in(std::istream& list) {
   return has_names ? RealTimers::kNone : RealTimers::kUnknown;
 }
 
-std::uint64_t signals_without_timer(RealTimers real, bool one_thread) {
-  return (real == RealTimers::kNone ? bit_of(SIGALRM) : 0) | (one_thread ? bit_of(SIGVTALRM) | bit_of(SIGPROF) : 0);
+std::uint64_t signals_of_timers(RealTimers real, bool one_thread) {
+  return (real == RealTimers::kNone ? 0 : bit_of(SIGALRM)) | (one_thread ? 0 : bit_of(SIGVTALRM) | bit_of(SIGPROF));
 }
 
 RealTimers real_timers() {

@@ -16,9 +16,9 @@ enum class RealTimers { kNone, kSome, kUnknown };
 // /proc/timer_list: whether any process's ITIMER_REAL is armed.
 [[nodiscard]] RealTimers real_timers_in(std::istream& list);
 
-// Of SIGALRM, SIGVTALRM and SIGPROF, those that no timer of setitimer(2) can send to a process while it sleeps: bit 0
-// is signal 1. The last two count the time in which it computes, so they come to no process whose only thread sleeps.
-[[nodiscard]] std::uint64_t signals_without_timer(RealTimers real, bool one_thread);
+// Of SIGALRM, SIGVTALRM and SIGPROF, those that a timer of setitimer(2) may send to a process while it sleeps: bit 0 is
+// signal 1. The last two count the time in which it computes, so they come to no process whose only thread sleeps.
+[[nodiscard]] std::uint64_t signals_of_timers(RealTimers real, bool one_thread);
 
 // Of this machine. Reads the list twice, since a timer may pass from one place of it to another meanwhile.
 [[nodiscard]] RealTimers real_timers();

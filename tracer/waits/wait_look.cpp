@@ -63,6 +63,7 @@ void WaitLook::look_at(Found& found) {
   record.timed = USC_TIMED_UNKNOWN;
   record.has_caught = found.before->caught ? 1 : 0;
   record.caught = callable(found);
+  record.by_timer = awaits_timer(found.asked.pid, record.caught) ? 1 : 0;
   record.tracer_pid = found.before->tracer;
   if (record.tracer_pid != 0) name_of(record.tracer_pid).copy(record.tracer, sizeof(record.tracer) - 1);
   if (record.state == USC_THREAD_STOPPED) record.stop_signal = stop_signal_of(found.asked.pid);
@@ -86,29 +87,26 @@ void WaitLook::look_at(Found& found) {
     if (thing.what == USC_WAITED_DESCRIPTOR) waited_.emplace(found.asked.pid, thing.fd);
 }
 
-// The signals that, as record.caught has it, may let the process's threads go on.
+// The signals of which a handler may run.
 std::uint64_t WaitLook::callable(const Found& found) {
   const std::uint64_t caught = found.before->caught.value_or(0);
-  const std::uint64_t counts = caught & ~found.before->ignored & open_signals_[found.asked.pid];
-  return counts & ~without_timer(found.asked.pid, counts);
+  return caught & ~found.before->ignored & open_signals_[found.asked.pid];
 }
 
-// Signals of timers matter only if there is a timer. One of timer_create(2) may send any signal.
-std::uint64_t WaitLook::without_timer(std::uint32_t pid, std::uint64_t caught) {
-  const auto [known, is_new] = without_timers_.emplace(pid, 0);
-  if (!is_new) return known->second;
-  std::ifstream timers(folder_of(pid) + "/timers");
-  if (!timers) return 0;
-  if (has_signal_timer(timers)) {
-    trouble(pid, fmt::format("when the timers of process {} send their signals", pid));
-    return 0;
+// Whether a timer of setitimer(2) may send one of `caught`. When one of timer_create(2) sends what is not known.
+bool WaitLook::awaits_timer(std::uint32_t pid, std::uint64_t caught) {
+  const auto [known, is_new] = timer_signals_.emplace(pid, 0);
+  if (is_new) {
+    std::ifstream timers(folder_of(pid) + "/timers");
+    if (timers && has_signal_timer(timers))
+      trouble(pid, fmt::format("when the timers of process {} send their signals", pid));
+    if ((caught & signals_of_timers(RealTimers::kUnknown, false)) == 0) return false;
+    if (!real_timers_) real_timers_ = real_timers();
+    const auto threads =
+        std::count_if(threads_.begin(), threads_.end(), [pid](const AskedThread& it) { return it.pid == pid; });
+    known->second = signals_of_timers(*real_timers_, threads == 1);
   }
-  if ((caught & signals_without_timer(RealTimers::kNone, true)) == 0) return 0;
-  if (!real_timers_) real_timers_ = real_timers();
-  const auto threads =
-      std::count_if(threads_.begin(), threads_.end(), [pid](const AskedThread& it) { return it.pid == pid; });
-  known->second = signals_without_timer(*real_timers_, threads == 1);
-  return known->second;
+  return (caught & known->second) != 0;
 }
 
 void WaitLook::look_at_monitors() {

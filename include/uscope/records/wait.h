@@ -50,9 +50,10 @@ struct usc_thread_look {
 	__u8 timed;
 	__u8 stop_signal; /* of USC_THREAD_STOPPED; 0: not known */
 	__u8 has_caught;  /* 1: `caught` is known */
-	__u8 pad[5];
+	__u8 by_timer;	  /* 1: a timer may send the process a signal of `caught` while the thread sleeps */
+	__u8 pad[4];
 	char tracer[16]; /* the name of tracer_pid */
-	/* Signals with handlers that some thread lets in: bit 0 is signal 1. Of timers' see docs/schema.md. */
+	/* Signals with handlers that some thread lets in: bit 0 is signal 1. */
 	__u64 caught;
 };
 

@@ -70,7 +70,7 @@ def judge(mode, found, roles):
         print(f"  {found['reason']} {found['warnings']}")
     for role, why in wrong.items():
         print(f"  {role}: {why}")
-    return not wrong and not missed and len(pairs) > 30
+    return not wrong and not missed and len(pairs) > len(WAITS)
 
 
 def run(uscope, outs, mode, folder):

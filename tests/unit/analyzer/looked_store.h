@@ -19,7 +19,7 @@ class MadeLook {
     sql_ =
         "CREATE TEMP TABLE thread_look(thread_id INTEGER PRIMARY KEY, ts_ns INTEGER, state TEXT, asleep INTEGER, "
         "stop_signal INTEGER, tracer_pid INTEGER, tracer TEXT, kind_id INTEGER, a0 INTEGER, a1 INTEGER, a2 INTEGER, "
-        "a3 INTEGER, a4 INTEGER, a5 INTEGER, timed INTEGER, caught INTEGER);"
+        "a3 INTEGER, a4 INTEGER, a5 INTEGER, timed INTEGER, caught INTEGER, by_timer INTEGER);"
         "CREATE TEMP TABLE waited_descriptor(thread_id INTEGER, fd INTEGER, via_fd INTEGER, wants TEXT, bytes INTEGER, "
         "parts INTEGER);"
         "CREATE TEMP TABLE waited_process(thread_id INTEGER, pid INTEGER, pgid INTEGER, what TEXT);"
@@ -38,13 +38,17 @@ class MadeLook {
                     const std::string& timed = "0", const std::string& state = "asleep", int asleep = 1) {
     sql_ += "INSERT INTO temp.thread_look SELECT " + n(thread) + "," + end() + ",'" + state + "'," + n(asleep) +
             ",NULL,NULL,NULL,(SELECT id FROM kind WHERE name = '" + call + "')," + std::to_string(a0) + "," +
-            std::to_string(a1) + ",0,0,0,0," + timed + ",0;";
+            std::to_string(a1) + ",0,0,0,0," + timed + ",0,0;";
     return *this;
   }
   // The process of `thread` has handlers for these signals, which else has none: bit 0 is signal 1. "NULL": not known.
   MadeLook& catches(int thread, std::uint64_t signals) { return catches(thread, std::to_string(signals)); }
   MadeLook& catches(int thread, const std::string& signals) {
     sql_ += "UPDATE temp.thread_look SET caught = " + signals + " WHERE thread_id = " + n(thread) + ";";
+    return *this;
+  }
+  MadeLook& awaits_timer(int thread) {
+    sql_ += "UPDATE temp.thread_look SET by_timer = 1 WHERE thread_id = " + n(thread) + ";";
     return *this;
   }
   // The thread with this tid traces `thread` with ptrace.
@@ -71,12 +75,12 @@ class MadeLook {
   }
   MadeLook& stopped(int thread, int signal) {
     sql_ += "INSERT INTO temp.thread_look VALUES(" + n(thread) + "," + end() + ",'stopped',1," + n(signal) +
-            ",NULL,NULL,NULL,0,0,0,0,0,0,NULL,NULL);";
+            ",NULL,NULL,NULL,0,0,0,0,0,0,NULL,NULL,NULL);";
     return *this;
   }
   MadeLook& traced(int thread, int tracer) {
     sql_ += "INSERT INTO temp.thread_look VALUES(" + n(thread) + "," + end() + ",'traced',1,NULL," + n(tracer) +
-            ",'gdb',NULL,0,0,0,0,0,0,NULL,NULL);";
+            ",'gdb',NULL,0,0,0,0,0,0,NULL,NULL,NULL);";
     return *this;
   }
   MadeLook& monitor(int thread, const std::string& what, int object, int owner) {

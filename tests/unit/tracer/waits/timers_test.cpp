@@ -36,11 +36,12 @@ TEST(Timers, OfTheMachine) {
   EXPECT_EQ(list(std::string(std::size_t{2} << 20, ' ') + "\nhrtimer_wakeup\n"), RealTimers::kUnknown);
 }
 
-TEST(Timers, SignalsThatNoneSends) {
+TEST(Timers, SignalsThatTheyMaySend) {
   const auto bit = [](int signal) { return std::uint64_t{1} << (signal - 1); };
-  EXPECT_EQ(signals_without_timer(RealTimers::kSome, false), 0U);
-  EXPECT_EQ(signals_without_timer(RealTimers::kUnknown, true), bit(SIGVTALRM) | bit(SIGPROF));
-  EXPECT_EQ(signals_without_timer(RealTimers::kNone, false), bit(SIGALRM));
+  EXPECT_EQ(signals_of_timers(RealTimers::kSome, false), bit(SIGALRM) | bit(SIGVTALRM) | bit(SIGPROF));
+  EXPECT_EQ(signals_of_timers(RealTimers::kUnknown, true), bit(SIGALRM));
+  EXPECT_EQ(signals_of_timers(RealTimers::kNone, false), bit(SIGVTALRM) | bit(SIGPROF));
+  EXPECT_EQ(signals_of_timers(RealTimers::kNone, true), 0U);
 }
 
 // The kernel's own list, where it shows one: a timer of this process is in it, by the name that is looked for.
