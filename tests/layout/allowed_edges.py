@@ -40,7 +40,7 @@ ALLOWED = {
         "symbolizer/names"),
     "symbolizer/reader": "support support/process support/sandbox symbolizer/elf symbolizer/rows",
     "symbolizer/rows": "include/uscope support symbolizer/cfi symbolizer/code symbolizer/elf symbolizer/go",
-    "tracer/backend": "include/uscope include/uscope/core support support/process symbolizer/rows trace tracer/host tracer/probes tracer/scouts",
+    "tracer/backend": "include/uscope include/uscope/core support support/process symbolizer/rows trace tracer/host tracer/probes tracer/process tracer/scouts",
     "tracer/collect": (
         "include/uscope support trace tracer/backend tracer/files tracer/futex tracer/jit tracer/model tracer/probes tracer/process "
         "tracer/scouts tracer/signals tracer/waits tracer/walk"),

@@ -12,6 +12,8 @@
 #include "support/regular_file.h"
 #include "tracer/backend/load_failure.h"
 #include "tracer/probes/kernel_probes.h"
+#include "tracer/process/file_writers.h"
+#include "tracer/process/process_list.h"
 
 namespace uscope::tracer {
 namespace {
@@ -78,6 +80,21 @@ Result<UniqueFd> open_probed(const std::string& path, const FileIdentity& identi
   return fd;
 }
 
+// Whoever has it open for writing changes it without asking anybody. Without a lease only processes here are known.
+Result<void> refuse_open_for_writing(const std::string& path, const UniqueFd& fd, FileGuard::Kind kind) {
+  struct stat status {};
+  if (kind == FileGuard::Kind::kLease || fstat(fd.get(), &status) != 0) return {};
+  const std::uint32_t pid = writer_of(identity_of(status));
+  if (pid == 0 && kind == FileGuard::Kind::kNotice) return {};
+  const std::string who = pid == 0 ? "" : fmt::format(" by process {} ({})", pid, name_of(pid));
+  return Error{
+      fmt::format("cannot probe {}: it is open for writing{}, and a file that is changed under its probes damages "
+                  "the programs that use it",
+                  path, who),
+      pid == 0 ? "end who has it mapped for writing, or detach loop devices on it (losetup -j FILE)"
+               : "try again when it has closed the file"};
+}
+
 std::string path_of(const UniqueFd& fd) {
   return fmt::format("/proc/self/fd/{}", fd.get());
 }
@@ -114,20 +131,25 @@ Result<void> BpfFileProbes::attach(const std::vector<Probe>& plan) {
     auto opened = open_probed(path, file.identity);
     if (!opened) return opened.error();
     file.fd = std::move(*opened);
-    if (const auto guarded = guard(std::move(file)); !guarded) return guarded.error();
+    if (auto guarded = guard(std::move(file)); !guarded) return guarded;
     if (auto attached = attach_last(); !attached) return attached;
   }
   return {};
 }
 
 // First the guard: what is changed before probes are there does no harm.
-Result<FileGuard::Kind> BpfFileProbes::guard(InFile file) {
+Result<void> BpfFileProbes::guard(InFile file) {
   if (auto opened = guard_.open(); !opened) return opened.error();
-  auto guarded = guard_.add(by_number_.size(), file.fd.get());
+  const std::size_t number = by_number_.size();
+  const auto guarded = guard_.add(number, file.fd.get());
   if (!guarded) return guarded.error().in(file.path);
+  if (auto refused = refuse_open_for_writing(file.path, file.fd, *guarded); !refused) {
+    guard_.let_go(number);
+    return refused;
+  }
   files_.push_back(std::move(file));
   by_number_.push_back(&files_.back());
-  return guarded;
+  return {};
 }
 
 Result<void> BpfFileProbes::attach_last() {
@@ -145,9 +167,7 @@ Result<void> BpfFileProbes::attach_file(int fd, const std::string& path, const s
   file.fd = std::move(*opened);
   file.first = probes.front().name;
   for (const Probe& probe : probes) add_places(probe, first, file.places);
-  const auto guarded = guard(std::move(file));
-  if (!guarded) return guarded.error();
-  if (*guarded == FileGuard::Kind::kOpenForWriting) return Error{"somebody has it open for writing", ""};
+  if (auto guarded = guard(std::move(file)); !guarded) return guarded;
   return attach_last();
 }
 
@@ -203,11 +223,13 @@ void BpfFileProbes::remove(std::size_t number) {
 }
 
 void BpfFileProbes::tend(std::uint64_t now_ns, const Backend::SourceLossHandler& tell) {
-  for (const std::size_t number : guard_.take_changed(now_ns)) {
+  for (const auto& [number, news] : guard_.take_changed(now_ns)) {
     const std::string path = by_number_[number]->path;
     remove(number);
     tell({USC_LOSS_PROBE_REMOVED, now_ns, 1,
-          path + " is being changed: its probes were removed, and what is called in it is not recorded from here on",
+          fmt::format("{} {}: its probes were removed{}, and what is called in it is not recorded from here on", path,
+                      news == FileGuard::News::kOpened ? "was opened for writing or truncated" : "was changed",
+                      news == FileGuard::News::kOpened ? " before it could be changed" : ""),
           path});
   }
 }

@@ -42,10 +42,10 @@ class BpfFileProbes {
 
   // `program` runs at each place. `has_multi`: it was loaded for uprobe.multi.
   void prepare(bpf_program* program, bool has_multi);
-  // Those of the plan that are in files; a probe's place in the plan is its hits' cookie.
+  // Those of the plan that are in files; a probe's place in the plan is its hits' cookie. No file may be open for
+  // writing.
   Result<void> attach(const std::vector<Probe>& plan);
-  // Probes of a further file, of which `fd` is a descriptor; `first`: how many there are of other files. Not of a file
-  // that somebody has open for writing.
+  // Probes of a further file, of which `fd` is a descriptor; `first`: how many there are of other files.
   Result<void> attach_file(int fd, const std::string& path, const std::vector<Probe>& probes, ProbeNumbers first);
   // Those that have probes.
   [[nodiscard]] std::vector<ProbedFile> probed() const;
@@ -65,7 +65,7 @@ class BpfFileProbes {
     std::vector<LinkHandle> links;
     std::vector<UniqueFd> multi_links;
   };
-  Result<FileGuard::Kind> guard(InFile file);
+  Result<void> guard(InFile file);
   Result<void> attach_last();
   void remove(std::size_t number);
   Result<void> attach_places(InFile& file, const UprobePlaces& places) const;

@@ -3,10 +3,12 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/inotify.h>
 #include <sys/signalfd.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +23,17 @@ namespace {
 // Not one of those that C libraries or debuggers take for themselves.
 int lease_signal() {
   return SIGRTMIN + 9;
+}
+
+// Elsewhere EAGAIN means that the file is open for writing (fcntl(2)). File systems of other machines give leases only
+// for what the server has left to this one (NFS: a delegation; SMB: an oplock), and refuse others with EAGAIN, too.
+bool may_refuse_leases(int fd) {
+  constexpr unsigned kCifs = 0xff534d42;
+  constexpr unsigned kSmb2 = 0xfe534d42;
+  struct statfs system {};
+  if (fstatfs(fd, &system) != 0) return false;
+  const auto kind = static_cast<unsigned>(system.f_type);
+  return kind == NFS_SUPER_MAGIC || kind == kCifs || kind == kSmb2;
 }
 
 auto content_of(const struct stat& status) {
@@ -64,7 +77,7 @@ Result<FileGuard::Kind> FileGuard::add(std::size_t number, int fd) {
   const f_owner_ex owner{F_OWNER_TID, gettid()};
   file.leased = fcntl(fd, F_SETOWN_EX, &owner) == 0 && fcntl(fd, F_SETSIG, lease_signal()) == 0 &&
                 fcntl(fd, F_SETLEASE, F_RDLCK) == 0;
-  const bool has_writer = !file.leased && errno == EAGAIN;
+  if (!file.leased && errno == EAGAIN && !may_refuse_leases(fd)) return Kind::kOpenForWriting;
   // The first look at the content comes before whoever watches: a change in between is told twice, not never.
   if (fstat(fd, &file.status) != 0) return errno_error("cannot look at a file with probes (fstat)", errno);
   if (!file.leased) {
@@ -74,7 +87,7 @@ Result<FileGuard::Kind> FileGuard::add(std::size_t number, int fd) {
                          "raise fs.inotify.max_user_watches");
   }
   files_[number] = file;
-  return file.leased ? Kind::kLease : has_writer ? Kind::kOpenForWriting : Kind::kNotice;
+  return file.leased ? Kind::kLease : Kind::kNotice;
 }
 
 // Whether a signal came.
@@ -85,12 +98,12 @@ bool FileGuard::drain() {
   return any;
 }
 
-void FileGuard::tell(std::size_t number, Guarded& file, std::vector<std::size_t>& changed) {
-  if (!file.told) changed.push_back(number);
+void FileGuard::tell(std::size_t number, Guarded& file, News news, Changes& changed) {
+  if (!file.told) changed.emplace_back(number, news);
   file.told = true;
 }
 
-void FileGuard::take_noticed(std::vector<std::size_t>& changed) {
+void FileGuard::take_noticed(Changes& changed) {
   alignas(inotify_event) std::array<char, 4096> bytes{};
   while (true) {
     const ssize_t got = read(inotify_.get(), bytes.data(), bytes.size());
@@ -101,26 +114,28 @@ void FileGuard::take_noticed(std::vector<std::size_t>& changed) {
       at += static_cast<ssize_t>(sizeof(event) + event.len);
       // A queue that has overflowed may have lost any of them.
       for (auto& [number, file] : files_)
-        if (!file.leased && ((event.mask & IN_Q_OVERFLOW) != 0 || file.watch == event.wd)) tell(number, file, changed);
+        if (!file.leased && ((event.mask & IN_Q_OVERFLOW) != 0 || file.watch == event.wd))
+          tell(number, file, News::kChanged, changed);
     }
   }
 }
 
-std::vector<std::size_t> FileGuard::take_changed(std::uint64_t now_ns) {
-  std::vector<std::size_t> changed;
+FileGuard::Changes FileGuard::take_changed(std::uint64_t now_ns) {
+  Changes changed;
   if (!poll_) return changed;
   const bool is_due = now_ns >= compared_ns_ + kCompareEveryNs;
   if (is_due) compared_ns_ = now_ns;
   // With the time of comparison, leases are asked for, too: a signal may have been taken by nobody.
   if (drain() || is_due)
     for (auto& [number, file] : files_)
-      if (file.leased && fcntl(file.fd, F_GETLEASE) != F_RDLCK) tell(number, file, changed);
+      if (file.leased && fcntl(file.fd, F_GETLEASE) != F_RDLCK) tell(number, file, News::kOpened, changed);
   take_noticed(changed);
   if (!is_due) return changed;
   for (auto& [number, file] : files_) {
     struct stat status {};
     // Of a file with a lease, too: overlayfs has its own, and who changes the file below asks nobody for it.
-    if (fstat(file.fd, &status) != 0 || content_of(status) != content_of(file.status)) tell(number, file, changed);
+    if (fstat(file.fd, &status) != 0 || content_of(status) != content_of(file.status))
+      tell(number, file, News::kChanged, changed);
   }
   return changed;
 }

@@ -3,15 +3,17 @@
 // offset of the file, and executes there what the file held before: whoever executes another content goes astray.
 //
 // A lease (fcntl(2), F_RDLCK) has the kernel hold whoever opens the file for writing, or truncates it, until let_go():
-// so probes are gone before anything is changed. Where there is no lease (the file system has none; another process has
-// the file open for writing already), a change is seen after it was made: by inotify, and where it was made through a
-// mapping, by the file's size and time of change. One thread, which open() is called from.
+// so probes are gone before anything is changed. Where the file system has no leases, a change is seen after it was
+// made: by inotify, and where it was made through a mapping, by the file's size and time of change. A file that is open
+// for writing already could be changed at any time: it is for the caller to leave it alone. One thread, which open() is
+// called from.
 #pragma once
 
 #include <sys/stat.h>
 
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "support/result.h"
@@ -24,18 +26,18 @@ class FileGuard {
   // How often sizes and times are compared of files without a lease.
   static constexpr std::uint64_t kCompareEveryNs = 1'000'000'000;
 
-  enum class Kind : std::uint8_t {
-    kLease,
-    kNotice,
-    kOpenForWriting
-  };  // the last one: kNotice, since a writer is there
+  // kNotice: the file system has no leases, or none for this file. kOpenForWriting: it is not guarded, since it may be
+  // changed without another open().
+  enum class Kind : std::uint8_t { kLease, kNotice, kOpenForWriting };
+  // kOpened: it is about to be changed, and is not before let_go(). kChanged: it may have been changed already.
+  enum class News : std::uint8_t { kOpened, kChanged };
+  using Changes = std::vector<std::pair<std::size_t, News>>;
 
   Result<void> open();
   // Guards an open file, which must stay open until let_go(). `number`: the caller's name for it.
   Result<Kind> add(std::size_t number, int fd);
-  // The files that are about to be changed, or have been; each is told once. Nobody changes one that has a lease before
-  // let_go().
-  std::vector<std::size_t> take_changed(std::uint64_t now_ns);
+  // The files that are about to be changed, or have been; each is told once.
+  Changes take_changed(std::uint64_t now_ns);
   void let_go(std::size_t number);
   // Readable when take_changed() has something to tell; -1 before open().
   [[nodiscard]] int fd() const { return poll_.get(); }
@@ -49,8 +51,8 @@ class FileGuard {
     struct stat status {};
   };
   bool drain();
-  void take_noticed(std::vector<std::size_t>& changed);
-  void tell(std::size_t number, Guarded& file, std::vector<std::size_t>& changed);
+  void take_noticed(Changes& changed);
+  static void tell(std::size_t number, Guarded& file, News news, Changes& changed);
 
   UniqueFd poll_;
   UniqueFd signals_;

@@ -122,9 +122,30 @@ class SilentSources(TraceCase):
         self.assertEqual(recording.returncode, 0, said)
         self.assertEqual(untraced.split(), ["44332211"] * 3)
         self.assertEqual((self.hits(), self.losses()), (3, {"probe_removed": 1}))
-        self.assertIn(f"{program} is being changed: its probes were removed", said)
+        self.assertIn(f"{program} was opened for writing or truncated: its probes were removed before", said)
         self.assertIn(program, self.news())
         self.assertEqual(subprocess.run([program], capture_output=True, text=True, check=True).stdout.split(), ["44332211"] * 3)
+
+    def test_a_file_that_is_open_for_writing_is_not_probed(self):
+        program, new = self.build("written", CALLS), self.build("new", CALLS, "-O2")
+        with open(program, "r+b"):
+            # Linux 6.11 to 6.12 let it be executed, others do not.
+            done = self.record(f"ufunction:{program}:work", "true")
+        self.assertNotEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"cannot probe {program}: it is open for writing by process {os.getpid()} (", done.stderr)
+        with open(new, "r+b") as writer, subprocess.Popen(["sleep", "60"], stdin=writer) as holder:
+            writer.close()
+            try:
+                mapper = "import mmap,sys; f=open(sys.argv[1],'rb'); mmap.mmap(f.fileno(), 0, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC); " \
+                         "input()"
+                recording = self.begin(f"ufunction:{program}:work", "--", "sh", "-c",
+                                       f"{program}; mv {new} {program}; python3 -c \"{mapper}\" {program}", ready=["5"])
+                time.sleep(1)  # the new file is read
+                said = recording.communicate("\n", timeout=60 * SLOWNESS)[1]
+            finally:
+                holder.kill()
+        self.assertEqual((self.hits(), self.losses()), (5, {"probe_not_there": 1}), said)
+        self.assertIn(f"it is open for writing by process {holder.pid} (sleep)", said)
 
     def test_code_without_breakpoints_is_counted(self):
         program = self.build("calls", CALLS, "-no-pie")

@@ -4,9 +4,11 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,7 +26,8 @@ namespace uscope::tracer {
 namespace {
 
 using test::TemporaryFolder;
-using Changed = std::vector<std::size_t>;
+using Changed = FileGuard::Changes;
+using News = FileGuard::News;
 
 class FileGuardTest : public testing::Test {
  protected:
@@ -59,7 +62,7 @@ TEST_F(FileGuardTest, WhoeverOpensAFileForWritingWaitsUntilItsProbesAreGone) {
   EXPECT_EQ(*kind, FileGuard::Kind::kLease);
   (void)guard_.take_changed(now_);
   std::thread copier([this] { std::ofstream(path_) << "new"; });
-  EXPECT_EQ(wait_for_change(), Changed{7});
+  EXPECT_EQ(wait_for_change(), (Changed{{7, News::kOpened}}));
   EXPECT_EQ(content(), "old");
   EXPECT_EQ(guard_.take_changed(now_), Changed());
   guard_.let_go(7);
@@ -70,7 +73,7 @@ TEST_F(FileGuardTest, WhoeverOpensAFileForWritingWaitsUntilItsProbesAreGone) {
 TEST_F(FileGuardTest, WhoeverTruncatesItWaitsToo) {
   ASSERT_TRUE(guard_.add(0, fd_.get()));
   std::thread cutter([this] { EXPECT_EQ(truncate(path_.c_str(), 0), 0); });
-  EXPECT_EQ(wait_for_change(), Changed{0});
+  EXPECT_EQ(wait_for_change(), (Changed{{0, News::kOpened}}));
   EXPECT_EQ(content(), "old");
   guard_.let_go(0);
   cutter.join();
@@ -91,27 +94,64 @@ TEST_F(FileGuardTest, AnotherNameOfTheFileIsTheFile) {
   ASSERT_EQ(link(path_.c_str(), folder_.file("other").c_str()), 0);
   ASSERT_TRUE(guard_.add(3, fd_.get()));
   std::thread copier([this] { std::ofstream(folder_.file("other")) << "new"; });
-  EXPECT_EQ(wait_for_change(), Changed{3});
+  EXPECT_EQ(wait_for_change(), (Changed{{3, News::kOpened}}));
   EXPECT_EQ(content(), "old");
   guard_.let_go(3);
   copier.join();
 }
 
-TEST_F(FileGuardTest, WithAWriterThereIsNoLeaseAndWhatItWritesIsNoticed) {
+TEST_F(FileGuardTest, AFileThatIsOpenForWritingIsNotGuarded) {
+  const auto kind_with = [this](const std::function<void()>& writer) {
+    writer();
+    const auto kind = guard_.add(1, fd_.get());
+    return kind ? *kind : FileGuard::Kind::kNotice;
+  };
+  UniqueFd writer;
+  EXPECT_EQ(kind_with([&] { writer.reset(open(path_.c_str(), O_WRONLY | O_CLOEXEC)); }),
+            FileGuard::Kind::kOpenForWriting);
+  ASSERT_EQ(pwrite(writer.get(), "N", 1, 0), 1);
+  EXPECT_EQ(guard_.take_changed(now_ + FileGuard::kCompareEveryNs), Changed());
+  // A shared mapping that may write is as good as a descriptor.
+  writer.reset(open(path_.c_str(), O_RDWR | O_CLOEXEC));
+  void* page = mmap(nullptr, 1, PROT_READ, MAP_SHARED, writer.get(), 0);
+  ASSERT_NE(page, MAP_FAILED);
+  EXPECT_EQ(kind_with([&] { writer.reset(); }), FileGuard::Kind::kOpenForWriting);
+  munmap(page, 1);
+  EXPECT_EQ(kind_with([] {}), FileGuard::Kind::kLease);
+}
+
+// Of other users' files there are none without this capability.
+class WithoutLeases : public FileGuardTest {
+ protected:
+  void SetUp() override {
+    FileGuardTest::SetUp();
+    ASSERT_EQ(syscall(SYS_capget, &head_, data_.data()), 0);
+    ASSERT_EQ(fchown(fd_.get(), 1, 1), 0);
+    auto less = data_;
+    less[0].effective &= ~(1U << CAP_LEASE);
+    ASSERT_EQ(syscall(SYS_capset, &head_, less.data()), 0);
+    const auto kind = guard_.add(1, fd_.get());
+    ASSERT_TRUE(kind);
+    ASSERT_EQ(*kind, FileGuard::Kind::kNotice);
+    EXPECT_EQ(guard_.take_changed(now_), Changed());
+  }
+  void TearDown() override { EXPECT_EQ(syscall(SYS_capset, &head_, data_.data()), 0); }
+
+ private:
+  __user_cap_header_struct head_{_LINUX_CAPABILITY_VERSION_3, 0};
+  std::array<__user_cap_data_struct, 2> data_{};
+};
+
+TEST_F(WithoutLeases, WhatAWriterWritesIsNoticed) {
   const UniqueFd writer(open(path_.c_str(), O_RDWR | O_CLOEXEC));
-  const auto kind = guard_.add(1, fd_.get());
-  ASSERT_TRUE(kind);
-  EXPECT_EQ(*kind, FileGuard::Kind::kOpenForWriting);
   EXPECT_EQ(guard_.take_changed(now_), Changed());
   ASSERT_EQ(pwrite(writer.get(), "N", 1, 0), 1);
-  EXPECT_EQ(wait_for_change(), Changed{1});
+  EXPECT_EQ(wait_for_change(), (Changed{{1, News::kChanged}}));
   EXPECT_EQ(guard_.take_changed(now_), Changed());
 }
 
-TEST_F(FileGuardTest, WhatAWriterChangesThroughAMappingIsFoundByTheTimeOfChange) {
+TEST_F(WithoutLeases, WhatAWriterChangesThroughAMappingIsFoundByTheTimeOfChange) {
   const UniqueFd writer(open(path_.c_str(), O_RDWR | O_CLOEXEC));
-  ASSERT_TRUE(guard_.add(1, fd_.get()));
-  EXPECT_EQ(guard_.take_changed(now_), Changed());
   std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the file system's clock ticks
   void* page = mmap(nullptr, 1, PROT_READ | PROT_WRITE, MAP_SHARED, writer.get(), 0);
   ASSERT_NE(page, MAP_FAILED);
@@ -119,7 +159,7 @@ TEST_F(FileGuardTest, WhatAWriterChangesThroughAMappingIsFoundByTheTimeOfChange)
   ASSERT_EQ(msync(page, 1, MS_SYNC), 0);
   munmap(page, 1);
   EXPECT_EQ(guard_.take_changed(now_), Changed());  // not due yet
-  EXPECT_EQ(guard_.take_changed(now_ + FileGuard::kCompareEveryNs), Changed{1});
+  EXPECT_EQ(guard_.take_changed(now_ + FileGuard::kCompareEveryNs), (Changed{{1, News::kChanged}}));
 }
 
 // As overlayfs's lower file does, which no lease guards.
@@ -129,7 +169,7 @@ TEST_F(FileGuardTest, AFileWithALeaseIsCompared) {
   ASSERT_EQ(*kind, FileGuard::Kind::kLease);
   const std::array<timespec, 2> times{{{0, UTIME_OMIT}, {1, 0}}};
   ASSERT_EQ(utimensat(AT_FDCWD, path_.c_str(), times.data(), 0), 0);
-  EXPECT_EQ(guard_.take_changed(now_ + FileGuard::kCompareEveryNs), Changed{1});
+  EXPECT_EQ(guard_.take_changed(now_ + FileGuard::kCompareEveryNs), (Changed{{1, News::kChanged}}));
 }
 
 TEST_F(FileGuardTest, AFileThatIsLetGoIsNotToldAnyMore) {
