@@ -58,7 +58,7 @@ ALLOWED = {
     "tracer/recorder": (
         "include/uscope support support/process symbolizer/reader trace tracer/backend tracer/collect tracer/files "
         "tracer/futex tracer/host tracer/probes tracer/process tracer/scouts tracer/waits tracer/walk"),
-    "tracer/scouts": "support support/process symbolizer/elf tracer/process",
+    "tracer/scouts": "support support/process symbolizer/code symbolizer/elf tracer/process",
     "tracer/signals": "include/uscope support trace tracer/model",
     "tracer/targets": (
         "include/uscope support support/process support/sandbox symbolizer/elf symbolizer/probes tracer/host tracer/probes "

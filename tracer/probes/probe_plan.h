@@ -61,6 +61,14 @@ struct Probe {
   bool result_is_signed = false;
 };
 
+// In a file: of entries, returns and jumps.
+[[nodiscard]] inline std::vector<std::uint64_t> all_places(const Probe& probe) {
+  std::vector<std::uint64_t> places = probe.places;
+  places.insert(places.end(), probe.returns.begin(), probe.returns.end());
+  for (const ProbeJump& jump : probe.jumps) places.push_back(jump.place);
+  return places;
+}
+
 struct ProbePlan {
   std::uint32_t sample_hz = 0;  // times a second and CPU; 0: no samples
   bool offcpu = false;

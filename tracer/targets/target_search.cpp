@@ -66,12 +66,10 @@ Result<std::string> from_confined_child(const std::function<std::string()>& work
 Result<std::vector<TargetAnswer>> search_binaries(const std::vector<Target>& targets, const TargetSearch& search) {
   std::vector<ApplicationFile> files;
   std::vector<std::uint32_t> unanswered;
-  if (!search.application.pids.empty()) {
-    // Files of other processes can be opened with privileges only, and these processes may make it wait.
-    auto scouts = Scouts::start();
-    if (!scouts) return scouts.error();
-    files = mapped_files(search.application.pids, **scouts, unanswered);
-  }
+  // Files and memory of other processes can be read with privileges only, and these processes may make it wait.
+  auto scouts = Scouts::start();
+  if (!scouts) return scouts.error();
+  if (!search.application.pids.empty()) files = mapped_files(search.application.pids, **scouts, unanswered);
   const auto bytes = from_confined_child([&] {
     if (!search.application.program.empty())
       for (ApplicationFile& file : files_of_program(search.application.program)) files.push_back(std::move(file));
@@ -86,7 +84,7 @@ Result<std::vector<TargetAnswer>> search_binaries(const std::vector<Target>& tar
   if (!answers || answers->size() != targets.size())
     return Error{"the process that looks for targets in programs and libraries has ended without an answer",
                  "one of these files may be damaged: name the others alone"};
-  refuse_changed_code(search.application.pids, *answers);
+  refuse_changed_code(scouts->get(), *answers);
   for (std::size_t i = 0; i < targets.size(); i++)
     if (TargetAnswer& answer = (*answers)[i];
         answer.matches.empty() && targets[i].binary.find('/') == std::string::npos)

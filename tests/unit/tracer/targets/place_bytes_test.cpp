@@ -9,6 +9,7 @@
 
 #include "support/unique_fd.h"
 #include "tests/support/temporary_folder.h"
+#include "tracer/process/process_list.h"
 
 namespace uscope::tracer {
 namespace {
@@ -21,14 +22,13 @@ TEST(PlaceBytes, AChangedCopyOfThePageIsRefused) {
   const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   void* code = mmap(nullptr, kPages, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd.get(), 0);
   ASSERT_NE(code, MAP_FAILED);
-  const std::vector<std::uint32_t> pids{static_cast<std::uint32_t>(getpid())};
   const auto reason = [&](std::uint64_t place, bool as_return) {
     std::vector<TargetAnswer> answers(1);
     TargetMatch& match = answers[0].matches.emplace_back();
     match.probe.path = path;
     match.probe.places = {as_return ? 0 : place};
     if (as_return) match.probe.returns = {place};
-    refuse_changed_code(pids, answers);
+    refuse_changed_code(nullptr, answers);
     EXPECT_EQ(match.can_be_forced, !match.why_not.empty());
     return match.why_not;
   };
@@ -41,8 +41,8 @@ TEST(PlaceBytes, AChangedCopyOfThePageIsRefused) {
   bytes[100] = 0xcc;  // a breakpoint
   EXPECT_EQ(reason(100, false), "");
   bytes[100] = 0xc3;
-  EXPECT_EQ(reason(100, false), "process " + std::to_string(getpid()) +
-                                    " has changed its code there, so the file does not have what it executes");
+  EXPECT_EQ(reason(100, false), "process " + std::to_string(getpid()) + " (" + name_of(getpid()) +
+                                    ") has changed its code there, so the file does not have what it executes");
   EXPECT_NE(reason(100, true), "");
   EXPECT_EQ(reason(101, false), "");
   EXPECT_EQ(reason(5000, false), "");

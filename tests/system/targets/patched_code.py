@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""Processes that change their own code in memory, traced or not: a probe would have them execute the file's instruction. The programs
+print what they compute. Needs root and BPF; usage: patched_code.py USCOPE"""
+import os
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
+from backend import SLOWNESS  # noqa: E402
+from trace_case import TraceCase  # noqa: E402
+
+USCOPE = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "uscope"
+
+# Commands come as lines: "patch" writes 9 into work's first instruction, "open" leaves the page writable; each is answered by what
+# work() and other() return.
+PROGRAM = """
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+int work(void);
+int other(void);
+extern char code[];
+__asm__(".text\\n.balign 4096\\n.globl code\\ncode:\\n.globl work\\n.type work,@function\\nwork: mov $7,%eax\\nret\\n.size work,.-work\\n"
+        ".balign 64\\n.globl other\\n.type other,@function\\nother: mov $5,%eax\\nret\\n.size other,.-other\\n.balign 4096\\n");
+int main(void) {
+  char line[64];
+  while (fgets(line, sizeof(line), stdin) != NULL) {
+    if (line[0] == 'p' || line[0] == 'o') mprotect(code, 4096, PROT_READ | PROT_WRITE | PROT_EXEC);
+    if (line[0] == 'p') {
+      code[1] = 9;
+      mprotect(code, 4096, PROT_READ | PROT_EXEC);
+    }
+    printf("%d %d\\n", work(), other());
+    fflush(stdout);
+  }
+  return 0;
+}
+"""
+
+
+class PatchedCode(TraceCase):
+    def setUp(self):
+        super().setUp()
+        self.program = self.path("patches")
+        subprocess.run(["gcc", "-O1", "-x", "c", "-", "-o", self.program], input=PROGRAM, text=True, check=True)
+
+    def start(self):
+        process = subprocess.Popen([self.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(process.communicate)
+        return process
+
+    @staticmethod
+    def say(process, line):
+        process.stdin.write(line + "\n")
+        process.stdin.flush()
+        return process.stdout.readline().strip()
+
+    def record(self, function, *options):
+        return subprocess.run([USCOPE, "record", "-e", "none", "--force", "-o", self.db, "-t", f"ufunction:{self.program}:{function}", *options,
+                               "--", self.program], input="call\n", capture_output=True, text=True, timeout=60 * SLOWNESS, check=False)
+
+    def hits(self):
+        return self.rows("SELECT count(*) FROM v_event WHERE class = 'ufunction'")[0][0]
+
+    def test_a_place_that_an_untraced_process_has_changed_is_not_probed(self):
+        patched = self.start()
+        self.assertEqual(self.say(patched, "patch"), "9 5")
+        done = self.record("work")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn(f"process {patched.pid} (patches) has changed its code there", done.stderr)
+        # Of several places, the others are probed.
+        done = self.record("[wo]*r*")
+        self.assertEqual((done.returncode, done.stdout, self.hits()), (0, "7 5\n", 1), done.stderr)
+        self.assertEqual(self.say(patched, "call"), "9 5")
+        listed = subprocess.run([USCOPE, "list", "--refused", f"ufunction:{self.program}:*or*"], capture_output=True, text=True, check=False)
+        self.assertIn(f"process {patched.pid} (patches) has changed", listed.stdout + listed.stderr)
+        done = self.record("work", "--force-probe")
+        self.assertEqual((done.returncode, done.stdout, self.hits()), (0, "7 5\n", 1), done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

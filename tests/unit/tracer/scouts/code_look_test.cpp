@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// A process that maps a file as code and changes its copy: which changes matter to a probe, before it is there and
+// afterwards.
+#include "tracer/scouts/code_look.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "tests/support/temporary_folder.h"
+#include "tracer/process/process_list.h"
+
+namespace uscope::tracer {
+namespace {
+
+using What = CodeFinding::What;
+
+constexpr std::size_t kBytes = 12288;
+constexpr std::uint64_t kMove = 100;     // mov $0x11223344,%eax
+constexpr std::uint64_t kAcross = 4094;  // the same, on two pages
+constexpr std::uint64_t kReturn = 8200;
+
+class CodeLookTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string code(kBytes, '\x90');
+    for (const std::uint64_t place : {kMove, kAcross}) code.replace(place, 5, "\xb8\x44\x33\x22\x11");
+    code[kReturn] = '\xc3';
+    fd_.reset(open(folder_.write("code", code).c_str(), O_RDONLY | O_CLOEXEC));
+    struct stat status {};
+    ASSERT_EQ(fstat(fd_.get(), &status), 0);
+    file_ = read_code(fd_.get(), identity_of(status), {kReturn, kMove, kAcross, kMove});
+    map(PROT_READ | PROT_EXEC, MAP_PRIVATE);
+  }
+  void TearDown() override { munmap(code_, kBytes); }
+  void map(int protection, int flags) {
+    if (code_ != nullptr) munmap(code_, kBytes);
+    code_ = mmap(nullptr, kBytes, protection, flags, fd_.get(), 0);
+    ASSERT_NE(code_, MAP_FAILED);
+  }
+  void set(std::uint64_t place, unsigned char byte, int protection = PROT_READ | PROT_EXEC) {
+    ASSERT_EQ(mprotect(code_, kBytes, PROT_READ | PROT_WRITE), 0);
+    static_cast<volatile unsigned char*>(code_)[place] = byte;
+    ASSERT_EQ(mprotect(code_, kBytes, protection), 0);
+  }
+  [[nodiscard]] std::vector<std::pair<std::uint64_t, What>> found(bool probed, std::uint32_t pid = 0) const {
+    CodeLook look(nullptr, {file_}, {pid == 0 ? static_cast<std::uint32_t>(getpid()) : pid}, probed);
+    look.finish();
+    std::vector<std::pair<std::uint64_t, What>> all;
+    for (const CodeFinding& finding : look.take()) all.emplace_back(finding.offset, finding.what);
+    return all;
+  }
+
+  using Found = std::vector<std::pair<std::uint64_t, What>>;
+  const test::TemporaryFolder folder_;
+  UniqueFd fd_;
+  CodeFile file_;
+  void* code_ = nullptr;
+};
+
+TEST_F(CodeLookTest, PlacesAreInstructions) {
+  ASSERT_EQ(file_.places.size(), 3U);
+  EXPECT_EQ(file_.places[0].count, 5U);
+  EXPECT_EQ(file_.places[1].count, 5U);
+  EXPECT_EQ(file_.places[2].count, 1U);
+}
+
+TEST_F(CodeLookTest, AnyByteOfTheInstructionCountsAndNoOther) {
+  EXPECT_EQ(found(false), Found());
+  set(kMove + 5, 0xc3);
+  set(kReturn + 1, 0xc3);
+  EXPECT_EQ(found(false), Found());
+  set(kMove + 4, 0x12);
+  EXPECT_EQ(found(false), (Found{{kMove, What::kChanged}}));
+  set(kAcross + 2, 0x12);
+  EXPECT_EQ(found(false), (Found{{kMove, What::kChanged}, {kAcross, What::kChanged}}));
+  set(kReturn, 0xcb);
+  EXPECT_EQ(found(false).size(), 3U);
+}
+
+TEST_F(CodeLookTest, AMappingThatIsNotExecutedYetCounts) {
+  set(kMove, 0x90, PROT_READ);
+  EXPECT_EQ(found(false), (Found{{kMove, What::kChanged}}));
+  set(kMove, 0x90, PROT_READ | PROT_WRITE | PROT_EXEC);
+  EXPECT_EQ(found(false), (Found{{kMove, What::kChanged}}));
+  map(PROT_READ | PROT_EXEC, MAP_SHARED);
+  EXPECT_EQ(found(false), Found());
+}
+
+TEST_F(CodeLookTest, ABreakpointIsADebuggersOnlyInAProcessThatIsTraced) {
+  set(kMove, 0xcc);
+  EXPECT_EQ(found(false), Found());
+  const pid_t child = fork();
+  if (child == 0) {
+    ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
+    raise(SIGSTOP);
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(found(false, static_cast<std::uint32_t>(child)), (Found{{kMove, What::kDebugged}}));
+  ASSERT_EQ(kill(child, SIGKILL), 0);
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+}
+
+TEST_F(CodeLookTest, WithProbesABreakpointIsExpectedWhereTheKernelPutsOne) {
+  EXPECT_EQ(found(true), (Found{{kMove, What::kUnprobed}, {kAcross, What::kUnprobed}, {kReturn, What::kUnprobed}}));
+  for (const std::uint64_t place : {kMove, kAcross, kReturn}) set(place, 0xcc);
+  EXPECT_EQ(found(true), Found());
+  set(kMove, 0xb8);  // a debugger has taken its own breakpoint away, and wrote what was there before
+  EXPECT_EQ(found(true), (Found{{kMove, What::kUnprobed}}));
+  set(kMove, 0xcc, PROT_READ | PROT_WRITE | PROT_EXEC);
+  EXPECT_EQ(found(true), (Found{{kMove, What::kWritable}, {kAcross, What::kWritable}, {kReturn, What::kWritable}}));
+  set(kMove + 1, 0x45);
+  EXPECT_EQ(found(true), (Found{{kMove, What::kChanged}}));
+  map(PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE);
+  EXPECT_EQ(found(true), Found());
+}
+
+}  // namespace
+}  // namespace uscope::tracer

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "tracer/scouts/code_look.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "support/unique_fd.h"
+#include "symbolizer/code/instruction.h"
+#include "tracer/process/process_list.h"
+
+namespace uscope::tracer {
+namespace {
+
+constexpr std::uint64_t kPageSize = 4096;
+constexpr unsigned char kBreakpoint = 0xcc;
+
+using What = CodeFinding::What;
+
+struct Request {
+  bool probed = false;
+  std::vector<CodeFile> files;
+  std::vector<std::uint32_t> pids;
+};
+
+Request read_request(std::span<const std::byte> bytes) {
+  ScoutReader in(bytes);
+  Request request;
+  request.probed = in.get<bool>();
+  request.files.resize(in.get<std::uint32_t>());
+  for (CodeFile& file : request.files) {
+    file.id = in.get<FileIdentity>();
+    for (auto left = in.get<std::uint64_t>(); left > 0 && !in.empty(); left--)
+      file.places.push_back(in.get<CodePlace>());
+  }
+  while (!in.empty()) request.pids.push_back(in.get<std::uint32_t>());
+  return request;
+}
+
+// Of a file.
+struct PrivateMapping {
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+  std::uint64_t offset = 0;
+  bool writable = false;
+  bool executable = false;
+
+  [[nodiscard]] bool holds(std::uint64_t place) const { return place - offset < end - start; }
+};
+
+// A line of /proc/PID/maps: "start-end rwxp offset device inode path".
+std::optional<PrivateMapping> private_mapping(std::string_view line) {
+  PrivateMapping mapping;
+  const char* at = line.data();
+  const char* const end = at + line.size();
+  const auto number = [&](std::uint64_t& value, int base) {
+    const auto [behind, error] = std::from_chars(at, end, value, base);
+    at = behind < end ? behind + 1 : end;
+    return error == std::errc();
+  };
+  constexpr int kHex = 16;
+  constexpr std::ptrdiff_t kModes = 5;
+  if (!number(mapping.start, kHex) || !number(mapping.end, kHex) || end - at < kModes) return std::nullopt;
+  const std::string_view modes(at, kModes);
+  if (modes[3] != 'p') return std::nullopt;
+  mapping.writable = modes[1] == 'w';
+  mapping.executable = modes[2] == 'x';
+  at += kModes;
+  if (!number(mapping.offset, kHex)) return std::nullopt;
+  while (at < end && *at != ' ') at++;  // the device
+  std::uint64_t inode = 0;
+  if (at++ == end || !number(inode, 10) || inode == 0) return std::nullopt;
+  return mapping;
+}
+
+std::string read_whole(const std::string& path) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string text;
+  std::array<char, 65536> piece{};
+  for (ssize_t got = 0; (got = read(fd.get(), piece.data(), piece.size())) > 0;)
+    text.append(piece.data(), static_cast<std::size_t>(got));
+  return text;
+}
+
+bool is_traced(std::uint32_t tid) {
+  std::ifstream status(fmt::format("/proc/{}/status", tid));
+  for (std::string word; status >> word;) {
+    std::uint32_t tracer = 0;
+    if (word == "TracerPid:") return status >> tracer && tracer != 0;
+  }
+  return false;
+}
+
+// One process.
+class ProcessCode {
+ public:
+  ProcessCode(std::uint32_t pid, const Request& request) : pid_(pid), tid_(living_thread_of(pid)), request_(request) {}
+
+  std::set<CodeFinding> look() {
+    const std::string maps = read_whole(fmt::format("/proc/{}/maps", tid_));
+    for (std::string_view rest = maps; !rest.empty();) {
+      const std::size_t line_end = std::min(rest.find('\n'), rest.size());
+      if (const auto mapping = private_mapping(rest.substr(0, line_end))) look_at(*mapping);
+      rest.remove_prefix(std::min(line_end + 1, rest.size()));
+    }
+    return std::move(findings_);
+  }
+
+ private:
+  void look_at(const PrivateMapping& mapping) {
+    struct stat status {};
+    for (std::uint32_t i = 0; i < request_.files.size(); i++) {
+      const CodeFile& file = request_.files[i];
+      const auto first =
+          std::lower_bound(file.places.begin(), file.places.end(), mapping.offset,
+                           [](const CodePlace& place, std::uint64_t offset) { return place.offset < offset; });
+      auto last = first;
+      while (last != file.places.end() && mapping.holds(last->offset)) last++;
+      if (first == last) continue;
+      // Device and inode of the line are not those of stat() on every file system.
+      if (status.st_mode == 0 && stat(map_files_entry(tid_, mapping.start, mapping.end).c_str(), &status) != 0) return;
+      if (identity_of(status) == file.id) compare(mapping, i, std::span(first, last));
+    }
+  }
+
+  void compare(const PrivateMapping& mapping, std::uint32_t file, std::span<const CodePlace> places) {
+    const auto address_of = [&](const CodePlace& place) { return mapping.start + (place.offset - mapping.offset); };
+    read_pages(address_of(places.front()), std::min(address_of(places.back()) + CodePlace::kMostBytes, mapping.end));
+    for (const CodePlace& place : places) {
+      const std::uint64_t at = address_of(place);
+      const std::uint64_t count = std::min(place.count, mapping.end - at);
+      if (!is_own_page(at) && !is_own_page(at + count - 1)) {
+        if (is_unprobed(mapping, place, place.bytes[0])) findings_.insert({pid_, file, place.offset, What::kUnprobed});
+        continue;
+      }
+      if (!memory_) memory_.reset(::open(fmt::format("/proc/{}/mem", tid_).c_str(), O_RDONLY | O_CLOEXEC));
+      std::array<unsigned char, CodePlace::kMostBytes> here{};
+      if (pread(memory_.get(), here.data(), count, static_cast<off_t>(at)) != static_cast<ssize_t>(count)) continue;
+      if (const auto what = what_of(mapping, place, std::span(here).first(count)))
+        findings_.insert({pid_, file, place.offset, *what});
+    }
+  }
+
+  [[nodiscard]] bool is_unprobed(const PrivateMapping& mapping, const CodePlace& place, unsigned char first) const {
+    return request_.probed && mapping.executable && !mapping.writable && first == place.bytes[0] &&
+           first != kBreakpoint;
+  }
+
+  // A breakpoint on it, of whatever tracer, is no change of the instruction.
+  std::optional<What> what_of(const PrivateMapping& mapping, const CodePlace& place,
+                              std::span<const unsigned char> here) {
+    for (std::size_t i = 0; i < here.size(); i++)
+      if (here[i] != place.bytes[i] && !(i == 0 && here[i] == kBreakpoint)) return What::kChanged;
+    const bool has_breakpoint = here[0] == kBreakpoint && place.bytes[0] != kBreakpoint;
+    if (!request_.probed) return has_breakpoint && is_debugged() ? std::optional(What::kDebugged) : std::nullopt;
+    if (has_breakpoint && mapping.executable && mapping.writable) return What::kWritable;
+    return is_unprobed(mapping, place, here[0]) ? std::optional(What::kUnprobed) : std::nullopt;
+  }
+
+  bool is_debugged() {
+    if (!debugged_) debugged_ = is_traced(tid_);
+    return *debugged_;
+  }
+
+  void read_pages(std::uint64_t from, std::uint64_t end) {
+    if (!pagemap_) pagemap_.reset(::open(fmt::format("/proc/{}/pagemap", tid_).c_str(), O_RDONLY | O_CLOEXEC));
+    first_page_ = from / kPageSize;
+    pages_.assign((end + kPageSize - 1) / kPageSize - first_page_, 0);
+    const std::size_t bytes = pages_.size() * sizeof(pages_[0]);
+    if (pread(pagemap_.get(), pages_.data(), bytes, static_cast<off_t>(first_page_ * sizeof(pages_[0]))) !=
+        static_cast<ssize_t>(bytes))
+      pages_.assign(pages_.size(), 0);
+  }
+
+  // Whether the process has a copy of the page that is no longer the file's (Documentation/admin-guide/mm/pagemap.rst).
+  [[nodiscard]] bool is_own_page(std::uint64_t address) const {
+    constexpr std::uint64_t kPresent = std::uint64_t{1} << 63;
+    constexpr std::uint64_t kSwapped = std::uint64_t{1} << 62;
+    constexpr std::uint64_t kOfFile = std::uint64_t{1} << 61;
+    const std::uint64_t page = pages_[address / kPageSize - first_page_];
+    return (page & (kPresent | kSwapped)) != 0 && (page & kOfFile) == 0;
+  }
+
+  std::uint32_t pid_;
+  std::uint32_t tid_;
+  const Request& request_;
+  UniqueFd pagemap_;
+  UniqueFd memory_;
+  std::uint64_t first_page_ = 0;
+  std::vector<std::uint64_t> pages_;  // of pagemap, from first_page_ on
+  std::optional<bool> debugged_;
+  std::set<CodeFinding> findings_;
+};
+
+void look_at_code(ScoutDesk& desk) {
+  const Request request = read_request(desk.request().bytes);
+  for (std::uint32_t i = 0; i < request.pids.size(); i++) {
+    desk.goes_to(i);
+    ScoutWriter out;
+    for (const CodeFinding& finding : ProcessCode(request.pids[i], request).look()) out.put(finding);
+    if (!out.bytes().empty()) desk.answer(out.bytes());
+  }
+}
+
+}  // namespace
+
+CodeFile read_code(int fd, const FileIdentity& id, std::vector<std::uint64_t> offsets) {
+  std::sort(offsets.begin(), offsets.end());
+  offsets.erase(std::unique(offsets.begin(), offsets.end()), offsets.end());
+  CodeFile file{id, {}};
+  const symbolizer::InstructionDecoder decoder;
+  for (const std::uint64_t offset : offsets) {
+    CodePlace place;
+    place.offset = offset;
+    const ssize_t got = pread(fd, place.bytes.data(), place.bytes.size(), static_cast<off_t>(offset));
+    if (got <= 0) continue;
+    place.count = static_cast<std::uint64_t>(got);
+    if (const auto one = decoder.decode(std::as_bytes(std::span(place.bytes).first(place.count)), offset))
+      place.count = one->decoded.length;
+    file.places.push_back(place);
+  }
+  return file;
+}
+
+CodeLook::CodeLook(Scouts* scouts, std::vector<CodeFile> files, std::vector<std::uint32_t> pids, bool probed)
+    : scouts_(scouts), files_(std::move(files)), left_(std::move(pids)), probed_(probed) {}
+
+std::vector<std::byte> CodeLook::request() const {
+  ScoutWriter out;
+  out.put(probed_).put(static_cast<std::uint32_t>(files_.size()));
+  for (const CodeFile& file : files_) {
+    out.put(file.id).put(std::uint64_t{file.places.size()});
+    for (const CodePlace& place : file.places) out.put(place);
+  }
+  for (const std::uint32_t pid : left_) out.put(pid);
+  return {out.bytes().begin(), out.bytes().end()};
+}
+
+void CodeLook::add(const ScoutMessage& message) {
+  for (ScoutReader in(message.bytes); !in.empty();) findings_.push_back(in.get<CodeFinding>());
+}
+
+// The process that the scout has not come back from, and all before it.
+void CodeLook::skip_silent() {
+  left_.erase(left_.begin(), left_.begin() + std::min<std::ptrdiff_t>(errand_->at() + 1, std::ssize(left_)));
+  errand_.reset();
+}
+
+bool CodeLook::go_on() {
+  if (!errand_ && left_.empty()) return true;
+  if (scouts_ == nullptr) {
+    for (const ScoutMessage& message : run_here(look_at_code, request())) add(message);
+    left_.clear();
+    return true;
+  }
+  if (!errand_) {
+    auto sent = scouts_->send(0, look_at_code, request());
+    if (!sent) left_.clear();
+    if (!sent) return true;
+    errand_.emplace(std::move(*sent));
+  }
+  while (true) {
+    ScoutMessage message;
+    const Errand::Came came = errand_->next(message);
+    if (came == Errand::Came::kAnswer) {
+      add(message);
+      continue;
+    }
+    errand_->blame(left_[std::min<std::size_t>(errand_->at(), left_.size() - 1)]);
+    if (came == Errand::Came::kDone) {
+      errand_.reset();
+      left_.clear();
+      return true;
+    }
+    if (came == Errand::Came::kLost || errand_->hangs()) skip_silent();
+    return !errand_ && left_.empty();
+  }
+}
+
+void CodeLook::finish() {
+  constexpr int kWaitMs = 5;
+  while (!go_on())
+    if (errand_) errand_->wait(kWaitMs);
+}
+
+}  // namespace uscope::tracer

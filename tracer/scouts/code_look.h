@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Whether processes have in memory what files hold at the places of probes. The kernel puts a breakpoint there in every
+// process that maps the file privately, and executes the file's instruction in its stead, whatever the process had
+// written over it. So a process that has changed its code would compute something else, traced or not.
+//
+// Only pages are read that a process has for itself: others hold what the file holds. Scouts do that, one process after
+// the other; a process that does not answer is left out. Not seen is what a process changes after the look at it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "support/regular_file.h"
+#include "tracer/scouts/scouts.h"
+
+namespace uscope::tracer {
+
+// An instruction in a file.
+struct CodePlace {
+  static constexpr std::size_t kMostBytes = 15;
+  std::uint64_t offset = 0;
+  std::uint64_t count = 0;  // of its bytes
+  std::array<unsigned char, kMostBytes> bytes{};
+};
+
+struct CodeFile {
+  FileIdentity id;
+  std::vector<CodePlace> places;  // by offset
+};
+
+// Reads the instructions at these offsets of an open file. Places behind its end are left out.
+[[nodiscard]] CodeFile read_code(int fd, const FileIdentity& id, std::vector<std::uint64_t> offsets);
+
+struct CodeFinding {
+  enum class What : std::uint8_t {
+    kChanged,   // it has another instruction, breakpoints apart
+    kDebugged,  // it is traced (ptrace), and has a breakpoint that is not the kernel's
+    kWritable,  // it can change the code around the kernel's breakpoint
+    kUnprobed,  // it has no breakpoint, although the kernel puts them into such mappings
+  };
+  std::uint32_t pid = 0;
+  std::uint32_t file = 0;  // in the order that was given
+  std::uint64_t offset = 0;
+  What what = What::kChanged;
+  bool operator<(const CodeFinding& other) const {
+    return std::tie(pid, file, offset, what) < std::tie(other.pid, other.file, other.offset, other.what);
+  }
+};
+
+class CodeLook {
+ public:
+  // `probed`: the kernel has its breakpoints at the places; kDebugged is found only without, kWritable and kUnprobed
+  // only with them. Without scouts, go_on() does all of it on the caller's thread.
+  CodeLook(Scouts* scouts, std::vector<CodeFile> files, std::vector<std::uint32_t> pids, bool probed);
+
+  // Goes on without waiting. Returns true when it is over.
+  bool go_on();
+  void finish();
+  // One for each process, place and What.
+  [[nodiscard]] std::vector<CodeFinding> take() { return std::move(findings_); }
+
+ private:
+  [[nodiscard]] std::vector<std::byte> request() const;
+  void add(const ScoutMessage& message);
+  void skip_silent();
+
+  Scouts* scouts_;
+  std::vector<CodeFile> files_;
+  std::vector<std::uint32_t> left_;
+  bool probed_;
+  std::optional<Errand> errand_;
+  std::vector<CodeFinding> findings_;
+};
+
+}  // namespace uscope::tracer
