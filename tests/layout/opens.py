@@ -26,6 +26,7 @@ ALLOWED = {
     "tracer/backend/backend.cpp": SYS,
     "tracer/backend/bpf_backend.cpp": SYS,
     "tracer/backend/bpf_samples.cpp": SYS + ", and " + PROC,
+    "tracer/backend/uprobe_single.cpp": SYS,
     "tracer/backend/kmod_backend.cpp": "the module's own device, and " + SYS,
     "tracer/host/host.cpp": SYS,
     "tracer/host/kmod_checks.cpp": SYS + ", and the kernel's modules",

@@ -42,8 +42,9 @@ struct SourceLoss {
 // A file in which there are probes.
 struct ProbedFile {
   std::string path;
-  int fd = -1;                        // the backend's
-  std::vector<std::uint64_t> places;  // offsets of functions' entries and of probes
+  int fd = -1;                          // the backend's
+  std::vector<std::uint64_t> places;    // offsets of functions' entries and of probes
+  std::vector<std::uint64_t> unforced;  // offsets of all places, without those of --force-probe
 };
 
 class Backend {
@@ -72,6 +73,8 @@ class Backend {
   virtual Result<void> attach_file(int /*fd*/, const std::string& /*path*/, const std::vector<Probe>& /*probes*/) {
     return Error{"this backend has no probes in files", ""};
   }
+  // Removes a file's probes while tracing. Returns false if it has none.
+  virtual bool remove_file_probes(const std::string& /*path*/) { return false; }
   // Hooks off. What the rings hold can still be read.
   virtual void detach() = 0;
 

@@ -86,6 +86,7 @@ class BpfBackend : public Backend {
   Result<void> attach_file(int fd, const std::string& path, const std::vector<Probe>& probes) override {
     return probes_.attach_file(fd, path, probes);
   }
+  bool remove_file_probes(const std::string& path) override { return probes_.remove_file(path); }
   [[nodiscard]] int sources_fd() const override { return probes_.fd(); }
   void detach() override;
   Result<void> set_launched(int pid) override;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Probes in files (usdt, ufunction): where they are attached, and until when. A file is opened once; probes and guard
-// are those of what was opened, whatever its path leads to later. If a file is changed in place, its probes are
-// removed, and where the file has a lease, before anybody can change it (tracer/probes/file_guard.h).
+// Probes in files (usdt, ufunction): where they are attached, and until when. A file is opened once; probes are those
+// of what was opened, whatever its path leads to later. Another process holds them, and removes them when their file is
+// changed in place (tracer/backend/probe_guard.h).
 //
 // A probe in a file is hit by every process that maps the file. Those that are not traced pay for it, and are not
 // recorded.
@@ -9,7 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <list>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,8 +18,7 @@
 #include "support/unique_fd.h"
 #include "tracer/backend/backend.h"
 #include "tracer/backend/bpf_handles.h"
-#include "tracer/backend/uprobe_multi.h"
-#include "tracer/probes/file_guard.h"
+#include "tracer/backend/probe_guard.h"
 #include "tracer/probes/probe_plan.h"
 
 namespace uscope::tracer {
@@ -40,8 +39,9 @@ class BpfFileProbes {
   // second.
   static constexpr std::size_t kMostSingly = 200;
 
-  // `program` runs at each place. `has_multi`: it was loaded for uprobe.multi.
-  void prepare(bpf_program* program, bool has_multi);
+  // `program`, which need not be loaded yet, runs at each place. `has_multi`: it will be loaded for uprobe.multi.
+  // Forks.
+  Result<void> prepare(bpf_program* program, bool has_multi);
   // Those of the plan that are in files; a probe's place in the plan is its hits' cookie. No file may be open for
   // writing.
   Result<void> attach(const std::vector<Probe>& plan);
@@ -49,33 +49,30 @@ class BpfFileProbes {
   Result<void> attach_file(int fd, const std::string& path, const std::vector<Probe>& probes, ProbeNumbers first);
   // Those that have probes.
   [[nodiscard]] std::vector<ProbedFile> probed() const;
-  // Removes the probes of files that are changed, and tells of each.
+  // Returns false if the file has no probes.
+  bool remove(const std::string& path);
+  // Tells of files whose probes were removed by nobody here.
   void tend(std::uint64_t now_ns, const Backend::SourceLossHandler& tell);
   // Readable when tend() is wanted at once; -1: nothing is attached.
-  [[nodiscard]] int fd() const { return guard_.fd(); }
+  [[nodiscard]] int fd() const { return guard_ ? guard_->fd() : -1; }
   void detach();
 
  private:
   struct InFile {
-    std::string path;  // for messages
+    PlacesInFile what;
     FileIdentity identity;
     UniqueFd fd;
-    UprobePlaces places;
-    std::string first;  // the name of one of its probes
-    std::vector<LinkHandle> links;
-    std::vector<UniqueFd> multi_links;
+    std::vector<std::uint64_t> unforced;  // places that have proof
+    bool is_probed = false;
   };
-  Result<void> guard(InFile file);
-  Result<void> attach_last();
-  void remove(std::size_t number);
-  Result<void> attach_places(InFile& file, const UprobePlaces& places) const;
-  Result<void> attach_singly(InFile& file) const;
+  Result<void> attach(InFile file);
+  void tell_removed(std::size_t number, std::uint64_t time_ns, const std::string& why,
+                    const Backend::SourceLossHandler& tell);
 
   bpf_program* program_ = nullptr;
   bool has_multi_ = false;
-  std::list<InFile> files_;
-  std::vector<InFile*> by_number_;  // the guard's; nullptr: removed
-  FileGuard guard_;                 // lets go of descriptors before they are closed: destroyed first
+  std::vector<InFile> files_;  // by the guard's number
+  std::unique_ptr<ProbeGuard> guard_;
 };
 
 }  // namespace uscope::tracer

@@ -103,9 +103,8 @@ Result<void> BpfProbes::prepare(uscope_bpf& skeleton, const ProbePlan& plan, con
   if (!has_places) return {};
   const_cast<bool&>(skeleton.rodata->keeps_processor) = is_at_least(this_host().release, 6, 15);
   const bool has_multi = !plan.attach_singly && kernel_has_uprobe_multi();
-  files_.prepare(in_files_, has_multi);
   if (has_multi) bpf_program__set_expected_attach_type(in_files_, static_cast<bpf_attach_type>(kAttachUprobeMulti));
-  return {};
+  return files_.prepare(in_files_, has_multi);
 }
 
 Result<void> BpfProbes::tell_kernel(std::size_t first, std::size_t first_jump) {

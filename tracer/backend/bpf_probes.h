@@ -32,6 +32,7 @@ class BpfProbes {
   [[nodiscard]] const BpfFileProbes& files() const { return files_; }
   // As Backend::attach_file.
   Result<void> attach_file(int fd, const std::string& path, const std::vector<Probe>& probes);
+  bool remove_file(const std::string& path) { return files_.remove(path); }
   // Looks after what is attached, as Backend::tend_sources does.
   void tend(std::uint64_t now_ns, const Backend::SourceLossHandler& tell) { files_.tend(now_ns, tell); }
   [[nodiscard]] int fd() const { return files_.fd(); }

@@ -48,6 +48,7 @@ struct Probe {
   FileIdentity file;     // which it was when it was read
   // ufunction, usdt: file offsets (a USDT probe may have several); kfunction: the one address in the kernel
   std::vector<std::uint64_t> places;
+  bool forced = false;          // by --force-probe: nothing proves that it does no harm
   std::uint64_t semaphore = 0;  // usdt: file offset of its semaphore; 0: none
   std::uint32_t event_id = 0;   // tracepoint: tracefs' id
   std::string system, event;    // tracepoint

@@ -135,8 +135,11 @@ Result<ResolvedTargets> plan_of(std::span<const Target> targets, std::vector<Tar
       out.left_out.push_back(fmt::format("{} is probed at your risk: {}", target.text, answer.matches.front().why_not));
     else if (!reasons_of(answer.matches).empty())
       out.left_out.push_back(sentence_of_refused(target, answer.matches));
-    for (TargetMatch& match : answer.matches)
-      if (match.why_not.empty() || forced) out.plan.probes.push_back(std::move(match.probe));
+    for (TargetMatch& match : answer.matches) {
+      if (!match.why_not.empty() && !forced) continue;
+      match.probe.forced = forced;
+      out.plan.probes.push_back(std::move(match.probe));
+    }
     together += (together.empty() ? "" : ", ") + target.text;
   }
   drop_second_names(out.plan.probes, out.left_out);

@@ -4,6 +4,8 @@
 count their own calls. Needs root and BPF; usage: silent_sources.py USCOPE"""
 import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -81,6 +83,16 @@ int main(int argc, char** argv) {
 LIBRARY = "__attribute__((noinline)) int work(int x) { __asm__ volatile(\"\"); return x * 3 + 1; }\n"
 
 
+def name_of(pid):
+    with open(f"/proc/{pid}/comm", encoding="utf-8") as file:
+        return file.read().strip()
+
+
+def children_of(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="utf-8") as file:
+        return [int(child) for child in file.read().split()]
+
+
 class SilentSources(TraceCase):
     def build(self, name, source, *options):
         path = self.path(name)
@@ -91,10 +103,10 @@ class SilentSources(TraceCase):
         return subprocess.run([USCOPE, "record", "-e", "none", "-o", self.db, "-t", target, *options, "--", *command], capture_output=True,
                               text=True, timeout=60 * SLOWNESS, check=False, **more)
 
-    def begin(self, target, *options, ready=None):
+    def begin(self, target, *options, ready=None, **more):
         """A recording whose command or process goes on when its input gets a line."""
-        recording = subprocess.Popen([USCOPE, "record", "-e", "none", "-o", self.db, "-t", target, *options], stdin=subprocess.PIPE,
-                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        recording = subprocess.Popen([USCOPE, "record", "-e", "none", "--force", "-o", self.db, "-t", target, *options],
+                                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
         self.addCleanup(recording.stdout.close)
         if ready is not None:
             self.assertEqual(recording.stdout.readline().split(), ready)
@@ -125,6 +137,38 @@ class SilentSources(TraceCase):
         self.assertIn(f"{program} was opened for writing or truncated: its probes were removed before", said)
         self.assertIn(program, self.news())
         self.assertEqual(subprocess.run([program], capture_output=True, text=True, check=True).stdout.split(), ["44332211"] * 3)
+
+    def test_a_file_can_be_changed_while_the_tracer_is_stopped(self):
+        second = self.build("second", VERSIONS, "-DSECOND")
+        for stop in (os.kill, os.killpg):
+            program = self.build("changed", VERSIONS)
+            recording = self.begin(f"ufunction:{program}:work", "--", "sh", "-c", f"{program}; echo ended; read line; true",
+                                   ready=["7"] * 3, start_new_session=True)
+            self.assertEqual(recording.stdout.readline(), "ended\n")
+            stop(recording.pid, signal.SIGSTOP)
+            began = time.monotonic()
+            try:
+                shutil.copyfile(second, program)
+                took = time.monotonic() - began
+                untraced = subprocess.run([program], capture_output=True, text=True, check=False)
+            finally:
+                stop(recording.pid, signal.SIGCONT)
+            said = recording.communicate("\n", timeout=60 * SLOWNESS)[1]
+            self.assertEqual((recording.returncode, untraced.returncode), (0, 0), said)
+            self.assertLess(took, 10 * SLOWNESS)  # the kernel ends a lease after 45 s
+            self.assertEqual(untraced.stdout.split(), ["44332211"] * 3)
+            self.assertEqual((self.hits(), self.losses()), (3, {"probe_removed": 1}), said)
+
+    def test_an_end_of_the_process_that_holds_probes_is_told(self):
+        program = self.build("held", CALLS)
+        recording = self.begin(f"ufunction:{program}:work", "--", "sh", "-c", f"{program}; read line; {program}", ready=["5"])
+        guards = [pid for pid in children_of(recording.pid) if name_of(pid) == "uscope-guard"]
+        self.assertEqual(len(guards), 1)
+        os.kill(guards[0], signal.SIGKILL)
+        rest, said = recording.communicate("\n", timeout=60 * SLOWNESS)
+        self.assertEqual((recording.returncode, rest, self.hits()), (0, "5\n", 5), said)
+        self.assertEqual(self.losses(), {"probe_removed": 1})
+        self.assertIn(f"{program} has lost its probes: the process that holds them (uscope-guard) was ended", said)
 
     def test_a_file_that_is_open_for_writing_is_not_probed(self):
         program, new = self.build("written", CALLS), self.build("new", CALLS, "-O2")
