@@ -238,7 +238,7 @@ void Collector::give_up_rows() {
 void Collector::tell_source_loss(trace::ProcessId process, const SourceLoss& loss) {
   record_error(losses_.record(loss.cause, process, loss.from_ns, loss.count));
   if (!loss.what.empty()) source_news_.push_back(loss.what);
-  if (unprobed_ && loss.cause == USC_LOSS_PROBE_REMOVED) unprobed_->forget(loss.path);
+  if (unprobed_ && loss.cause == USC_LOSS_PROBE_REMOVED) unprobed_->forget(loss.path, loss.from_ns);
 }
 
 Result<void> Collector::count_without_probes(std::uint32_t pid) {
@@ -249,15 +249,15 @@ Result<void> Collector::count_without_probes(std::uint32_t pid) {
 void Collector::tend_sources() {
   record_error(backend_.tend_sources(round_ns_, [this](const SourceLoss& loss) { tell_source_loss({}, loss); }));
   if (!unprobed_) return;
-  record_error(unprobed_->work(
-      round_ns_, [this](trace::ProcessId process, const SourceLoss& loss) { tell_source_loss(process, loss); },
-      [this](const std::vector<Probe>& probes) {
-        ProbePlan plan;
-        plan.probes = probes;
-        record_error(write_kinds(sink_, plan, round_ns_, [this](const usc_kind& kind) {
-          if (observer_ != nullptr) observer_->on_kind(kind);
-        }));
-      }));
+  const auto tell = [this](trace::ProcessId process, const SourceLoss& loss) { tell_source_loss(process, loss); };
+  if (!closing_) code_watch_->work(round_ns_, tell);
+  record_error(unprobed_->work(round_ns_, tell, [this](const std::vector<Probe>& probes) {
+    ProbePlan plan;
+    plan.probes = probes;
+    record_error(write_kinds(sink_, plan, round_ns_, [this](const usc_kind& kind) {
+      if (observer_ != nullptr) observer_->on_kind(kind);
+    }));
+  }));
 }
 
 // Forgets tasks and mappings to which no later record, and no walk that waits, can refer.

@@ -18,6 +18,7 @@
 #include "trace/sink.h"
 #include "trace/string_filter.h"
 #include "tracer/backend/backend.h"
+#include "tracer/collect/code_watch.h"
 #include "tracer/collect/figures.h"
 #include "tracer/collect/loss_recorder.h"
 #include "tracer/collect/observer.h"
@@ -76,7 +77,10 @@ class Collector {
   // Decides what becomes of strings; to be called before the first round.
   void set_string_filter(trace::StringFilter filter) { strings_ = std::move(filter); }
   // From here on, what is mapped is held against the files with probes. After Backend::attach(); `targets` may be null.
-  void watch_probed_files(FileTargets* targets) { unprobed_.emplace(backend_, files_, tasks_, targets); }
+  void watch_probed_files(FileTargets* targets) {
+    unprobed_.emplace(backend_, files_, tasks_, targets, scouts_);
+    code_watch_.emplace(backend_, tasks_, scouts_);
+  }
   // A process, which runs already, executes code of a target without its probes.
   Result<void> count_without_probes(std::uint32_t pid);
   // Nothing more will be seen; once the rings are empty.
@@ -155,6 +159,7 @@ class Collector {
   SampleWalks walks_;
   LossRecorder losses_;
   std::optional<UnprobedCode> unprobed_;
+  std::optional<CodeWatch> code_watch_;
   std::vector<usc_query_row> early_sums_;  // of after the turn, met before it was over
   std::uint32_t sums_turn_ = 0;            // as in usc_partial: whose rows are told now
   std::uint64_t round_ns_ = 0;             // when this round began

@@ -2,11 +2,13 @@
 #include "tracer/collect/unprobed_code.h"
 
 #include <fmt/core.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 
 #include "support/clock.h"
 #include "tracer/files/file_identity.h"
+#include "tracer/process/process_list.h"
 
 namespace uscope::tracer {
 namespace {
@@ -16,8 +18,9 @@ constexpr std::uint64_t kLongestEndNs = 3'000'000'000;  // for files that are re
 
 }  // namespace
 
-UnprobedCode::UnprobedCode(Backend& backend, FileTable& files, const TaskTable& tasks, FileTargets* targets)
-    : backend_(backend), files_(files), tasks_(tasks), targets_(targets) {
+UnprobedCode::UnprobedCode(Backend& backend, FileTable& files, const TaskTable& tasks, FileTargets* targets,
+                           Scouts* scouts)
+    : backend_(backend), files_(files), tasks_(tasks), targets_(targets), scouts_(scouts) {
   for (ProbedFile& file : backend.probed_files()) {
     // Without a key it is known by its path alone: as if it had been replaced.
     const auto key = key_of(backend, file.fd);
@@ -45,6 +48,7 @@ const UnprobedCode::Judged& UnprobedCode::role_of(trace::FileId serial, const Fi
   for (std::size_t i = 0; i < probed_.size(); i++) {
     const Probed& one = probed_[i];
     if (one.active && is_same_inode(one.key, file.key)) return judged = {Role::kProbed, i};
+    if (!one.active && is_same_inode(one.key, file.key)) judged.until_ns = one.until_ns;
     if (one.path == file.path) judged.role = Role::kReplaced;
   }
   if (judged.role == Role::kNone && targets_ != nullptr && targets_->means(file.path)) judged.role = Role::kMeant;
@@ -58,8 +62,8 @@ void UnprobedCode::count(trace::ProcessId process, trace::FileId file, std::uint
 }
 
 void UnprobedCode::judge(const Mapping& mapping, const File& file, const Tell& tell) {
-  const auto [role, number] = role_of(mapping.file, file);
-  if (role == Role::kNone) return;
+  const auto [role, number, until_ns] = role_of(mapping.file, file);
+  if (role == Role::kNone || mapping.time < until_ns) return;
   if (role != Role::kProbed) return meet(mapping, file, role);
   const TaskInfo& task = tasks_.find(mapping.task);
   const Probed& probed = probed_[number];
@@ -117,14 +121,53 @@ void UnprobedCode::settle(trace::FileId serial, Met& met, Reading reading, const
   }
 }
 
+// Whether it is known what the file that is being read has, and what processes have there.
+bool UnprobedCode::is_answer_there(const File* file) {
+  if (look_) return look_->go_on();
+  auto probes = targets_->poll();
+  if (!probes) return false;
+  found_ = std::move(*probes);
+  struct stat status {};
+  if (found_.empty() || file == nullptr || !file->fd || fstat(file->fd.get(), &status) != 0) return true;
+  std::vector<std::uint64_t> offsets;
+  for (const Probe& probe : found_) {
+    const std::vector<std::uint64_t> all = all_places(probe);
+    offsets.insert(offsets.end(), all.begin(), all.end());
+  }
+  look_.emplace(scouts_, std::vector{read_code(file->fd.get(), identity_of(status), std::move(offsets))},
+                running_processes(), false);
+  return look_->go_on();
+}
+
+// Leaves out what processes have changed. Returns a process that has.
+std::string UnprobedCode::take_changed() {
+  if (!look_) return "";
+  const std::vector<CodeFinding> findings = look_->take();
+  look_.reset();
+  if (findings.empty()) return "";
+  std::erase_if(found_, [&](const Probe& probe) {
+    const std::vector<std::uint64_t> places = all_places(probe);
+    return std::any_of(findings.begin(), findings.end(), [&](const CodeFinding& finding) {
+      return std::find(places.begin(), places.end(), finding.offset) != places.end();
+    });
+  });
+  return fmt::format("process {} ({}) has changed its code in memory, or is debugged", findings.front().pid,
+                     name_of(findings.front().pid));
+}
+
 Result<void> UnprobedCode::take_answer(const Tell& tell, const TellKinds& tell_kinds) {
   if (!reading_) return {};
-  auto probes = targets_->poll();
-  if (!probes) return {};
+  const File* file = files_.find(reading_);
+  if (!is_answer_there(file)) return {};
   const trace::FileId serial = std::exchange(reading_, trace::FileId());
   Met& met = met_.at(serial);
-  const File* file = files_.find(serial);
-  if (probes->empty()) {
+  const std::string changed = take_changed();
+  const std::vector<Probe> probes = std::exchange(found_, {});
+  if (probes.empty() && !changed.empty()) {
+    settle(serial, met, Reading::kEmpty, fmt::format("{} has no probes: {}", met.path, changed), tell);
+    return {};
+  }
+  if (probes.empty()) {
     settle(serial, met, Reading::kEmpty,
            met.role == Role::kReplaced
                ? fmt::format("{} was replaced by a file without any function or probe that a target means", met.path)
@@ -140,14 +183,13 @@ Result<void> UnprobedCode::take_answer(const Tell& tell, const TellKinds& tell_k
     settle(serial, met, Reading::kEmpty, fmt::format("{} had no probes until tracing ended", met.path), tell);
     return {};
   }
-  tell_kinds(*probes);
-  if (const auto attached = backend_.attach_file(file->fd.get(), met.path, *probes); !attached) {
+  tell_kinds(probes);
+  if (const auto attached = backend_.attach_file(file->fd.get(), met.path, probes); !attached) {
     settle(serial, met, Reading::kEmpty, fmt::format("{} has no probes: {}", met.path, attached.error().what), tell);
     return {};
   }
   Probed probed{met.path, file->key, {}, true, monotonic_ns()};
-  for (const Probe& probe : *probes)
-    probed.places.insert(probed.places.end(), probe.places.begin(), probe.places.end());
+  for (const Probe& probe : probes) probed.places.insert(probed.places.end(), probe.places.begin(), probe.places.end());
   probed_.push_back(std::move(probed));
   settle(
       serial, met, Reading::kProbed,
@@ -175,6 +217,7 @@ Result<void> UnprobedCode::work(std::uint64_t now_ns, const Tell& tell, const Te
   if (is_late) {
     queue_.clear();
     reading_ = trace::FileId();
+    look_.reset();
   }
   if (auto done = read_next(); !done) return done;
   if (auto done = take_answer(tell, tell_kinds); !done) return done;
@@ -189,9 +232,9 @@ Result<void> UnprobedCode::work(std::uint64_t now_ns, const Tell& tell, const Te
   return {};
 }
 
-void UnprobedCode::forget(const std::string& path) {
+void UnprobedCode::forget(const std::string& path, std::uint64_t time_ns) {
   for (Probed& probed : probed_)
-    if (probed.path == path_in_its_root(path)) probed.active = false;
+    if (probed.path == path_in_its_root(path) && std::exchange(probed.active, false)) probed.until_ns = time_ns;
   roles_.clear();
 }
 

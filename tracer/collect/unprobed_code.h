@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -26,6 +27,7 @@
 #include "tracer/files/file_table.h"
 #include "tracer/model/task_table.h"
 #include "tracer/probes/file_targets.h"
+#include "tracer/scouts/code_look.h"
 #include "uscope/record.h"
 
 namespace uscope::tracer {
@@ -39,14 +41,15 @@ class UnprobedCode {
   using TellKinds = std::function<void(const std::vector<Probe>& probes)>;
 
   // All must outlive this object. `targets`: null: no file is read, and whoever maps one that was replaced is counted.
-  UnprobedCode(Backend& backend, FileTable& files, const TaskTable& tasks, FileTargets* targets);
+  // `scouts`: who look whether code of a file that is met was changed; null: the caller's thread does.
+  UnprobedCode(Backend& backend, FileTable& files, const TaskTable& tasks, FileTargets* targets, Scouts* scouts);
 
   void add(const usc_map& map);
   void add(const usc_blind_map& map);
   // Judges the mappings whose files are known, and goes on with files that are read. To be called in each round.
   Result<void> work(std::uint64_t now_ns, const Tell& tell, const TellKinds& tell_kinds);
   // A probed file has been changed: its probes are gone, and it is a file like others that a target means.
-  void forget(const std::string& path);
+  void forget(const std::string& path, std::uint64_t time_ns);
   // Whether a process has been counted, for any file.
   [[nodiscard]] bool has_counted(trace::ProcessId process) const;
   // Nothing is probed any more; what waits to be read is read, so that it is known who had probes missing.
@@ -60,6 +63,7 @@ class UnprobedCode {
     std::vector<std::uint64_t> places;
     bool active = true;
     std::uint64_t since_ns = 0;  // of a file that was met while tracing
+    std::uint64_t until_ns = 0;  // if it is not active
   };
   struct Mapping {
     trace::TaskId task;
@@ -82,6 +86,7 @@ class UnprobedCode {
   struct Judged {
     Role role = Role::kNone;
     std::size_t probed = 0;
+    std::uint64_t until_ns = 0;  // until then its file had probes
   };
   const Judged& role_of(trace::FileId serial, const File& file);
   void judge(const Mapping& mapping, const File& file, const Tell& tell);
@@ -89,17 +94,22 @@ class UnprobedCode {
   void count(trace::ProcessId process, trace::FileId file, std::uint64_t from_ns, std::string what, const Tell& tell);
   Result<void> read_next();
   Result<void> take_answer(const Tell& tell, const TellKinds& tell_kinds);
+  [[nodiscard]] bool is_answer_there(const File* file);
+  [[nodiscard]] std::string take_changed();
   void settle(trace::FileId serial, Met& met, Reading reading, const std::string& what, const Tell& tell);
 
   Backend& backend_;
   FileTable& files_;
   const TaskTable& tasks_;
   FileTargets* targets_;
+  Scouts* scouts_;
   std::vector<Probed> probed_;
   std::deque<Mapping> waiting_;
   std::unordered_map<trace::FileId, Met> met_;
   std::deque<trace::FileId> queue_;
   trace::FileId reading_;
+  std::vector<Probe> found_;      // in that file
+  std::optional<CodeLook> look_;  // whether a process has other code there
   std::set<std::pair<trace::ProcessId, trace::FileId>> counted_;
   std::unordered_map<trace::FileId, Judged> roles_;  // empty after each change of what is probed
   std::uint64_t closed_ns_ = 0;

@@ -5,6 +5,7 @@ print what they compute. Needs root and BPF; usage: patched_code.py USCOPE"""
 import os
 import subprocess
 import sys
+import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
@@ -78,6 +79,37 @@ class PatchedCode(TraceCase):
         self.assertIn(f"process {patched.pid} (patches) has changed", listed.stdout + listed.stderr)
         done = self.record("work", "--force-probe")
         self.assertEqual((done.returncode, done.stdout, self.hits()), (0, "7 5\n", 1), done.stderr)
+
+    def trace_another(self, *steps):
+        """Records this program, while another process of it takes these steps; returns what that one answers, and what uscope says."""
+        recording = subprocess.Popen([USCOPE, "record", "-e", "none", "--force", "-o", self.db, "-t", f"ufunction:{self.program}:work", "--",
+                                      self.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(self.say(recording, "call"), "7 5")
+        other = self.start()
+        self.assertEqual(self.say(other, "call"), "7 5")
+        answers = [self.say(other, step) for step in steps]
+        until = time.monotonic() + 60 * SLOWNESS
+        while answers[-1] != "9 5" and time.monotonic() < until:
+            time.sleep(0.2)
+            answers.append(self.say(other, "call"))
+        said = recording.communicate("call\n", timeout=60 * SLOWNESS)
+        self.assertEqual((recording.returncode, said[0]), (0, "7 5\n"), said)
+        return other, answers, said[1]
+
+    def losses(self):
+        return dict(self.rows("SELECT cause, sum(count) FROM loss GROUP BY cause"))
+
+    def test_probes_are_removed_where_an_untraced_process_changes_its_code_later(self):
+        other, answers, said = self.trace_another("patch")
+        self.assertEqual(answers[-1], "9 5", said)
+        self.assertIn(f"process {other.pid} (patches) has changed code in its memory that has probes in {self.program}", said)
+        self.assertEqual((self.losses(), self.hits()), ({"probe_removed": 1}, 1), said)
+
+    def test_probes_are_removed_where_code_around_them_becomes_writable(self):
+        other, answers, said = self.trace_another("open", "patch")
+        self.assertEqual(answers[-1], "9 5", said)
+        self.assertIn(f"process {other.pid} (patches) has ", said)
+        self.assertEqual(self.losses(), {"probe_removed": 1}, said)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "tracer/collect/code_watch.h"
+
+#include <fmt/core.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "support/clock.h"
+#include "tracer/process/process_list.h"
+
+namespace uscope::tracer {
+namespace {
+
+constexpr std::uint64_t kShortestRestNs = kSecondNs;
+constexpr std::uint64_t kRestTimes = 100;  // as long as a look takes
+
+}  // namespace
+
+void CodeWatch::work(std::uint64_t now_ns, const Tell& tell) {
+  if (!look_ && now_ns >= next_ns_) begin(now_ns);
+  if (look_ && look_->go_on()) end(now_ns, tell);
+}
+
+void CodeWatch::begin(std::uint64_t now_ns) {
+  std::map<std::string, CodeFile> code;
+  for (ProbedFile& file : backend_.probed_files()) {
+    struct stat status {};
+    if (file.unforced.empty() || fstat(file.fd, &status) != 0) continue;
+    const auto known = code_.find(file.path);
+    const bool is_same = known != code_.end() && known->second.id == identity_of(status);
+    code.emplace(file.path, is_same ? std::move(known->second)
+                                    : read_code(file.fd, identity_of(status), std::move(file.unforced)));
+  }
+  code_ = std::move(code);
+  next_ns_ = now_ns + kShortestRestNs;
+  if (code_.empty()) return;
+  std::vector<CodeFile> files;
+  paths_.clear();
+  for (const auto& [path, one] : code_) {
+    paths_.push_back(path);
+    files.push_back(one);
+  }
+  began_ns_ = now_ns;
+  look_.emplace(scouts_, std::move(files), running_processes(), true);
+}
+
+void CodeWatch::end(std::uint64_t now_ns, const Tell& tell) {
+  const std::vector<CodeFinding> findings = look_->take();
+  look_.reset();
+  next_ns_ = now_ns + std::max(kShortestRestNs, kRestTimes * (now_ns - began_ns_));
+  std::set<std::string> removed;
+  std::set<std::pair<std::uint32_t, std::string>> unprobed;
+  for (const CodeFinding& finding : findings) {
+    const std::string& path = paths_[finding.file];
+    if (finding.what == CodeFinding::What::kUnprobed) {
+      // A mapping that is just being made has its breakpoints at the next look.
+      if (unprobed.emplace(finding.pid, path).second && unprobed_.count({finding.pid, path}) != 0)
+        count_unprobed(finding, now_ns, tell);
+    } else if (removed.insert(path).second) {
+      remove_probes(finding, now_ns, tell);
+    }
+  }
+  unprobed_ = std::move(unprobed);
+}
+
+void CodeWatch::remove_probes(const CodeFinding& finding, std::uint64_t now_ns, const Tell& tell) {
+  const std::string& path = paths_[finding.file];
+  if (!backend_.remove_file_probes(path)) return;
+  tell({},
+       {USC_LOSS_PROBE_REMOVED, now_ns, 1,
+        fmt::format("process {} ({}) {} that has probes in {}: the file's probes were removed, and what is called in "
+                    "it is not recorded from then on",
+                    finding.pid, name_of(finding.pid),
+                    finding.what == CodeFinding::What::kChanged ? "has changed code in its memory"
+                                                                : "has made memory writable with code",
+                    path),
+        path});
+}
+
+void CodeWatch::count_unprobed(const CodeFinding& finding, std::uint64_t now_ns, const Tell& tell) {
+  const std::string& path = paths_[finding.file];
+  const trace::ProcessId process = tasks_.process_of(finding.pid);
+  if (process == trace::ProcessId() || !counted_.emplace(process, path).second) return;
+  tell(process, {USC_LOSS_PROBE_NOT_THERE, now_ns, 1,
+                 fmt::format("process {} ({}) has lost a probe in {}, as a debugger takes it along with its own "
+                             "breakpoint: what it calls there is not recorded",
+                             finding.pid, name_of(finding.pid), path),
+                 ""});
+}
+
+}  // namespace uscope::tracer
