@@ -42,14 +42,13 @@ void CodeWatch::begin(std::uint64_t now_ns) {
     paths_.push_back(path);
     files.push_back(one);
   }
-  began_ns_ = now_ns;
   look_.emplace(scouts_, std::move(files), running_processes(), true);
 }
 
 void CodeWatch::end(std::uint64_t now_ns, const Tell& tell) {
   const std::vector<CodeFinding> findings = look_->take();
+  next_ns_ = now_ns + std::max(kShortestRestNs, kRestTimes * look_->took_ns());
   look_.reset();
-  next_ns_ = now_ns + std::max(kShortestRestNs, kRestTimes * (now_ns - began_ns_));
   std::set<std::string> removed;
   std::set<std::pair<std::uint32_t, std::string>> unprobed;
   for (const CodeFinding& finding : findings) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Looks again and again whether processes change code in which there are probes (tracer/scouts/code_look.h): all
-// processes of this machine, one look after the other, with a hundred times as long between two as a look takes.
+// processes of this machine, one look after the other, with a hundred times as long between two as a look takes on a
+// CPU.
 //
 // - A process that has changed a probed instruction in its memory, or can write around a breakpoint, executes the
 //   file's instruction in its stead: the file's probes are removed. What a process changes and executes between two
@@ -47,7 +48,6 @@ class CodeWatch {
   std::map<std::string, CodeFile> code_;  // by path
   std::vector<std::string> paths_;        // of the files of the look
   std::optional<CodeLook> look_;
-  std::uint64_t began_ns_ = 0;
   std::uint64_t next_ns_ = 0;
   std::set<std::pair<std::uint32_t, std::string>> unprobed_;  // processes and paths, as of the last look
   std::set<std::pair<trace::ProcessId, std::string>> counted_;

@@ -3,8 +3,10 @@
 
 #include <fmt/core.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 
 #include "support/clock.h"
 #include "tracer/files/file_identity.h"
@@ -15,6 +17,20 @@ namespace {
 
 constexpr std::uint64_t kUnknownNs = 1'000'000'000;     // how long a mapping waits for the record of its file
 constexpr std::uint64_t kLongestEndNs = 3'000'000'000;  // for files that are read when tracing ends
+constexpr std::size_t kMostCompared = 64;               // places by which a copy is known
+
+// Whether a file has the code of a probed one, where that has probes.
+bool has_same_code(int fd, const ProbedFile& probed) {
+  std::array<char, 64> here{};
+  std::array<char, 64> there{};
+  const std::size_t count = std::min(probed.places.size(), kMostCompared);
+  for (std::size_t i = 0; i < count; i++) {
+    const auto place = static_cast<off_t>(probed.places[i]);
+    const ssize_t got = pread(fd, here.data(), here.size(), place);
+    if (got <= 0 || pread(probed.fd, there.data(), there.size(), place) != got || here != there) return false;
+  }
+  return count != 0;
+}
 
 }  // namespace
 
@@ -51,8 +67,19 @@ const UnprobedCode::Judged& UnprobedCode::role_of(trace::FileId serial, const Fi
     if (!one.active && is_same_inode(one.key, file.key)) judged.until_ns = one.until_ns;
     if (one.path == file.path) judged.role = Role::kReplaced;
   }
+  if (judged.role != Role::kNone) return judged;
+  if (file.memory) judged = memory_role(file);
   if (judged.role == Role::kNone && targets_ != nullptr && targets_->means(file.path)) judged.role = Role::kMeant;
   return judged;
+}
+
+UnprobedCode::Judged UnprobedCode::memory_role(const File& file) const {
+  if (!file.fd) return {file.state == USC_FILE_UNREACHABLE ? Role::kUnread : Role::kNone};
+  for (const ProbedFile& probed : backend_.probed_files())
+    if (has_same_code(file.fd.get(), probed))
+      for (std::size_t i = 0; i < probed_.size(); i++)
+        if (probed_[i].active && probed_[i].path == path_in_its_root(probed.path)) return {Role::kCopy, i};
+  return {};
 }
 
 void UnprobedCode::count(trace::ProcessId process, trace::FileId file, std::uint64_t from_ns, std::string what,
@@ -62,18 +89,37 @@ void UnprobedCode::count(trace::ProcessId process, trace::FileId file, std::uint
 }
 
 void UnprobedCode::judge(const Mapping& mapping, const File& file, const Tell& tell) {
-  const auto [role, number, until_ns] = role_of(mapping.file, file);
-  if (role == Role::kNone || mapping.time < until_ns) return;
-  if (role != Role::kProbed) return meet(mapping, file, role);
+  const Judged& judged = role_of(mapping.file, file);
+  if (judged.role == Role::kNone || mapping.time < judged.until_ns) return;
+  if (judged.role == Role::kReplaced || judged.role == Role::kMeant) return meet(mapping, file, judged.role);
+  if (judged.role != Role::kProbed) return judge_memory(mapping, file, judged, tell);
   const TaskInfo& task = tasks_.find(mapping.task);
-  const Probed& probed = probed_[number];
+  const Probed& probed = probed_[judged.probed];
   if (mapping.time < probed.since_ns) count(task.process, mapping.file, mapping.time, "", tell);
-  const auto is_inside = [&](std::uint64_t place) { return place - mapping.offset < mapping.bytes; };
-  if (mapping.blind && std::any_of(probed.places.begin(), probed.places.end(), is_inside))
+  if (mapping.blind && mapping.holds_one_of(probed.places))
     count(
         task.process, mapping.file, mapping.time,
         fmt::format("process {} ({}) executes a shared or writable mapping of {}, in which the kernel puts no probes: "
                     "what it calls there is not recorded",
+                    task.pid, task.name, file.path),
+        tell);
+}
+
+void UnprobedCode::judge_memory(const Mapping& mapping, const File& file, const Judged& judged, const Tell& tell) {
+  const TaskInfo& task = tasks_.find(mapping.task);
+  const auto has_place = [&](const Probed& probed) { return probed.active && mapping.holds_one_of(probed.places); };
+  if (judged.role == Role::kCopy && has_place(probed_[judged.probed]))
+    count(
+        task.process, mapping.file, mapping.time,
+        fmt::format("process {} ({}) executes a copy of {} in memory ({}), which has no probes: what it calls there is "
+                    "not recorded",
+                    task.pid, task.name, probed_[judged.probed].path, file.path),
+        tell);
+  if (judged.role == Role::kUnread && std::any_of(probed_.begin(), probed_.end(), has_place))
+    count(
+        task.process, mapping.file, mapping.time,
+        fmt::format("process {} ({}) executed a file in memory ({}), which was gone before it could be read: if it was "
+                    "a copy of a file with probes, what was called in it is not recorded",
                     task.pid, task.name, file.path),
         tell);
 }
@@ -205,8 +251,9 @@ Result<void> UnprobedCode::work(std::uint64_t now_ns, const Tell& tell, const Te
   std::deque<Mapping> later;
   for (const Mapping& mapping : std::exchange(waiting_, {})) {
     const File* file = files_.find(mapping.file);
-    if (file == nullptr)
-      later.push_back(mapping);  // its record lies in a ring that has not been read yet
+    // The record lies in a ring that has not been read yet; or what memory holds is being copied.
+    if (file == nullptr || (file->memory && file->coming && !file->fd))
+      later.push_back(mapping);
     else
       judge(mapping, *file, tell);
   }

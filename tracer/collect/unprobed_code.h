@@ -8,9 +8,14 @@
 //   for the target, in another process, and probed. Who has mapped it before is counted: it may have called what was
 //   not probed yet. A file in the place of a probed one that has no such function is said, and counted.
 //
-// Not seen: a copy that a process makes of its code where no mapping says so, in anonymous memory elsewhere.
+// - A copy of a probed file in a file that exists only in memory (memfd_create: runc starts itself from one) has no
+//   probes: a process that maps it is counted. Copies are known by their code at the probes' places.
+//
+// Not seen: a copy that a process makes of its code where no mapping says so, in anonymous memory elsewhere; nor a copy
+// on a disk, which is another program.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -72,8 +77,13 @@ class UnprobedCode {
     std::uint64_t bytes = 0;
     std::uint64_t time = 0;
     bool blind = false;
+
+    [[nodiscard]] bool holds_one_of(const std::vector<std::uint64_t>& places) const {
+      return std::any_of(places.begin(), places.end(), [this](std::uint64_t place) { return place - offset < bytes; });
+    }
   };
-  enum class Role : std::uint8_t { kNone, kProbed, kReplaced, kMeant };
+  // Of files that exist only in memory: kCopy has the code of a probed one; kUnread was gone before it could be read.
+  enum class Role : std::uint8_t { kNone, kProbed, kCopy, kUnread, kReplaced, kMeant };
   // A file that a target means and that has no probes.
   enum class Reading : std::uint8_t { kWaits, kRuns, kProbed, kEmpty };
   struct Met {
@@ -89,7 +99,9 @@ class UnprobedCode {
     std::uint64_t until_ns = 0;  // until then its file had probes
   };
   const Judged& role_of(trace::FileId serial, const File& file);
+  [[nodiscard]] Judged memory_role(const File& file) const;
   void judge(const Mapping& mapping, const File& file, const Tell& tell);
+  void judge_memory(const Mapping& mapping, const File& file, const Judged& judged, const Tell& tell);
   void meet(const Mapping& mapping, const File& file, Role role);
   void count(trace::ProcessId process, trace::FileId file, std::uint64_t from_ns, std::string what, const Tell& tell);
   Result<void> read_next();

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <utility>
 
+#include "support/clock.h"
 #include "support/unique_fd.h"
 #include "symbolizer/code/instruction.h"
 #include "tracer/process/process_list.h"
@@ -90,6 +91,12 @@ std::string read_whole(const std::string& path) {
   for (ssize_t got = 0; (got = read(fd.get(), piece.data(), piece.size())) > 0;)
     text.append(piece.data(), static_cast<std::size_t>(got));
   return text;
+}
+
+std::uint64_t own_time_ns() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * kSecondNs + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
 bool is_traced(std::uint32_t tid) {
@@ -202,13 +209,19 @@ class ProcessCode {
   std::set<CodeFinding> findings_;
 };
 
+// An answer: for how long this look has run on a CPU so far, and findings.
 void look_at_code(ScoutDesk& desk) {
+  const std::uint64_t began_ns = own_time_ns();
   const Request request = read_request(desk.request().bytes);
   for (std::uint32_t i = 0; i < request.pids.size(); i++) {
     desk.goes_to(i);
+    const std::set<CodeFinding> findings = ProcessCode(request.pids[i], request).look();
+    const bool is_last = i + 1 == request.pids.size();
+    if (findings.empty() && !is_last) continue;
     ScoutWriter out;
-    for (const CodeFinding& finding : ProcessCode(request.pids[i], request).look()) out.put(finding);
-    if (!out.bytes().empty()) desk.answer(out.bytes());
+    out.put(own_time_ns() - began_ns);
+    for (const CodeFinding& finding : findings) out.put(finding);
+    desk.answer(out.bytes());
   }
 }
 
@@ -247,13 +260,16 @@ std::vector<std::byte> CodeLook::request() const {
 }
 
 void CodeLook::add(const ScoutMessage& message) {
-  for (ScoutReader in(message.bytes); !in.empty();) findings_.push_back(in.get<CodeFinding>());
+  ScoutReader in(message.bytes);
+  took_ns_ = before_ns_ + in.get<std::uint64_t>();
+  while (!in.empty()) findings_.push_back(in.get<CodeFinding>());
 }
 
 // The process that the scout has not come back from, and all before it.
 void CodeLook::skip_silent() {
   left_.erase(left_.begin(), left_.begin() + std::min<std::ptrdiff_t>(errand_->at() + 1, std::ssize(left_)));
   errand_.reset();
+  before_ns_ = took_ns_;
 }
 
 bool CodeLook::go_on() {

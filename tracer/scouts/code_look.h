@@ -61,6 +61,8 @@ class CodeLook {
   // Goes on without waiting. Returns true when it is over.
   bool go_on();
   void finish();
+  // On a CPU, so far.
+  [[nodiscard]] std::uint64_t took_ns() const { return took_ns_; }
   // One for each process, place and What.
   [[nodiscard]] std::vector<CodeFinding> take() { return std::move(findings_); }
 
@@ -74,6 +76,8 @@ class CodeLook {
   std::vector<std::uint32_t> left_;
   bool probed_;
   std::optional<Errand> errand_;
+  std::uint64_t took_ns_ = 0;
+  std::uint64_t before_ns_ = 0;  // of scouts that did not come back
   std::vector<CodeFinding> findings_;
 };
 

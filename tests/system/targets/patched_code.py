@@ -14,12 +14,15 @@ from trace_case import TraceCase  # noqa: E402
 
 USCOPE = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "uscope"
 
-# Commands come as lines: "patch" writes 9 into work's first instruction, "open" leaves the page writable; each is answered by what
+# Commands come as lines: "patch" writes 9 into work's first instruction, "open" leaves the page writable, "write" writes
+# the file's first byte through /proc/self/mem; each is answered by what
 # work() and other() return.
 PROGRAM = """
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 int work(void);
 int other(void);
 extern char code[];
@@ -32,6 +35,11 @@ int main(void) {
     if (line[0] == 'p') {
       code[1] = 9;
       mprotect(code, 4096, PROT_READ | PROT_EXEC);
+    }
+    if (line[0] == 'w') {
+      int memory = open("/proc/self/mem", O_RDWR);
+      if (pwrite(memory, "\\xb8", 1, (long)code) != 1) return 1;
+      close(memory);
     }
     printf("%d %d\\n", work(), other());
     fflush(stdout);
@@ -110,6 +118,22 @@ class PatchedCode(TraceCase):
         self.assertEqual(answers[-1], "9 5", said)
         self.assertIn(f"process {other.pid} (patches) has ", said)
         self.assertEqual(self.losses(), {"probe_removed": 1}, said)
+
+    def test_a_traced_process_that_loses_its_breakpoint_is_counted(self):
+        with open(self.path("said"), "w+", encoding="utf-8") as said:
+            recording = subprocess.Popen([USCOPE, "record", "-e", "none", "-o", self.db, "-t", f"ufunction:{self.program}:work", "--",
+                                          self.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, text=True)
+            self.assertEqual(self.say(recording, "call"), "7 5")
+            self.assertEqual(self.say(recording, "write"), "7 5")
+            text, until = "", time.monotonic() + 60 * SLOWNESS
+            while "has lost a probe" not in text and time.monotonic() < until:
+                time.sleep(0.1)
+                said.seek(0)
+                text = said.read()
+            self.assertEqual(self.say(recording, "call"), "7 5")
+            recording.communicate()
+        self.assertRegex(text, rf"\(patches\) has lost a probe in {self.program}")
+        self.assertEqual((recording.returncode, self.hits(), self.losses()), (0, 1, {"probe_not_there": 1}), text)
 
 
 if __name__ == "__main__":

@@ -58,6 +58,17 @@ int main(int argc, char** argv) {
   }
 #else
   int (*called)(int) = work;
+  if (strcmp(how, "sleeps") == 0) usleep(500000);
+  if (strcmp(how, "memory") == 0 || strcmp(how, "briefly") == 0) {
+    /* Goes on from a copy of itself. */
+    char bytes[4096], path[32];
+    int from = open("/proc/self/exe", O_RDONLY), to = memfd_create("some name", 0);
+    for (ssize_t got; (got = read(from, bytes, sizeof(bytes))) > 0;) if (write(to, bytes, got) != got) return 1;
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", to);
+    work(0);
+    execl(path, argv[0], how[0] == 'm' ? "sleeps" : NULL, NULL);
+    return 1;
+  }
   if (strcmp(how, "shared") == 0 || strcmp(how, "writable") == 0) {
     extern char __executable_start;
     int fd = open("/proc/self/exe", O_RDONLY);
@@ -200,6 +211,15 @@ class SilentSources(TraceCase):
             self.assertIn("puts no probes", done.stderr)
         done = self.record(f"ufunction:{program}:behind", program, "", options=["--force"])
         self.assertEqual(self.losses(), {}, done.stderr)
+
+    def test_a_copy_in_memory_is_counted(self):
+        program = self.build("copied", CALLS)
+        for how, news in (("memory", f"executes a copy of {re.escape(program)} in memory"),
+                          ("briefly", f"executes a copy of {re.escape(program)} in memory|executed a file in memory")):
+            done = self.record(f"ufunction:{program}:work", program, how, options=["--force"])
+            self.assertEqual((done.returncode, done.stdout, self.hits(), self.losses()), (0, "5\n", 1, {"probe_not_there": 1}),
+                             done.stderr)
+            self.assertRegex(done.stderr, f"({news}) .*some name")
 
     def test_a_program_that_is_replaced_is_probed_again(self):
         program, new = self.build("replaced", CALLS), self.build("new", CALLS, "-O2")
