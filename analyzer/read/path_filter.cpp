@@ -25,11 +25,22 @@ bool fits(const std::string& glob, const std::string& text) {
   return sqlite3_strglob(glob.c_str(), text.c_str()) == 0;
 }
 
+// "socket:[to inet:127.0.0.1:80]": "inet:127.0.0.1:80". Empty: the name has no address.
+std::string_view address_in(std::string_view name) {
+  constexpr std::string_view kSocket = "socket:[";
+  const std::size_t space = name.find(' ');
+  if (!name.starts_with(kSocket) || !name.ends_with(']') || space == std::string_view::npos) return {};
+  return name.substr(space + 1, name.size() - space - 2);
+}
+
 }  // namespace
 
 bool path_matches(const std::vector<std::string>& globs, const std::string& name) {
   return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
-    return fits(glob, name) || (glob.find('/') == std::string::npos && fits(glob, std::string(base_name(name))));
+    const std::string_view address = address_in(name);
+    const std::string base(base_name(address.empty() ? name : address));
+    return fits(glob, name) || (!address.empty() && fits(glob, std::string(address))) ||
+           (glob.find('/') == std::string::npos && fits(glob, base));
   });
 }
 

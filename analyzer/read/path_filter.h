@@ -14,7 +14,8 @@
 
 namespace uscope::analyzer {
 
-// Whether one of the GLOBs (SQLite's) matches the whole name; one without a slash may match the base name instead.
+// Whether one of the GLOBs (SQLite's) matches the whole name, or the address in a socket's; one without a slash may
+// match the base name instead.
 [[nodiscard]] bool path_matches(const std::vector<std::string>& globs, const std::string& name);
 
 // A name is a text of the store, or a folder's with the one that begins there.

@@ -20,6 +20,12 @@ TEST(PathFilter, AGlobWithoutASlashMatchesBaseNames) {
   EXPECT_TRUE(path_matches({"*x/out*"}, "/tmp/x/out.txt"));
   EXPECT_TRUE(path_matches({"pipe"}, "pipe"));
   EXPECT_TRUE(path_matches({"x.sock"}, "unix:/run/x.sock"));
+  EXPECT_TRUE(path_matches({"*:80"}, "socket:[to inet:127.0.0.1:80]"));
+  EXPECT_TRUE(path_matches({"*to inet:127.0.0.1:80*"}, "socket:[to inet:127.0.0.1:80]"));
+  EXPECT_TRUE(path_matches({"unix:/run/x.sock"}, "socket:[at unix:/run/x.sock]"));
+  EXPECT_TRUE(path_matches({"x.sock"}, "socket:[at unix:/run/x.sock]"));
+  EXPECT_TRUE(path_matches({"socket:[[]pair]"}, "socket:[pair]"));
+  EXPECT_FALSE(path_matches({"*:8"}, "socket:[to inet:127.0.0.1:80]"));
   EXPECT_FALSE(path_matches({"out"}, "/tmp/x/out.txt"));
   EXPECT_FALSE(path_matches({"x/out.txt"}, "/tmp/x/out.txt"));
   EXPECT_FALSE(path_matches({}, "/tmp/x/out.txt"));
