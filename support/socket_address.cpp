@@ -85,4 +85,10 @@ bool is_unspecified_address(std::string_view text) {
   return text.starts_with(kStart);
 }
 
+bool is_no_address(std::string_view text) {
+  if (text.starts_with("inet")) return text.ends_with(":0");
+  const bool has_family = !text.empty() && !text.starts_with("address:") && !text.starts_with("family ");
+  return !has_family || text == "unix:" || text.starts_with("netlink:pid=0 ");
+}
+
 }  // namespace uscope

@@ -16,4 +16,7 @@ namespace uscope {
 // Whether such a text is that of an AF_UNSPEC address: connect() to one dissolves the connection.
 [[nodiscard]] bool is_unspecified_address(std::string_view text);
 
+// Whether such a text names nobody: port 0, no name, or not even a family.
+[[nodiscard]] bool is_no_address(std::string_view text);
+
 }  // namespace uscope

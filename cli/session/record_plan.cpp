@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/session/record_plan.h"
 
+#include <fmt/ranges.h>
 #include <sys/utsname.h>
 
 #include <cstdlib>
@@ -11,6 +12,7 @@
 #include "cli/session/record_probes.h"
 #include "cli/session/record_target.h"
 #include "cli/terminal/text_width.h"
+#include "store/descriptors/descriptor_calls.h"
 #include "support/redactor.h"
 #include "support/text.h"
 #include "syscalls/syscall_table.h"
@@ -44,13 +46,20 @@ Result<std::uint64_t> parse_size(const std::string& text) {
   return static_cast<std::uint64_t>(number * factor);
 }
 
+// Calls that change what descriptors and folders stand for are followed where `-e` leaves them out: the others' names
+// depend on them.
+bool is_followed(usc_abi abi, std::uint32_t nr) {
+  return store::descriptor_call(syscalls::syscall_name(abi, nr)) != store::DescriptorCall::kNone;
+}
+
 // Futexes are recorded even without strings.
 void choose_strings(const RecordVerbOptions& options, usc_config& config) {
   if (!options.no_strings) config.string_bytes = options.string_bytes;
   config.data_bytes = options.data_bytes;
   const auto chosen = [&](usc_abi abi, std::uint32_t nr) {
     const std::uint64_t kinds = syscalls::syscall_strings(abi, nr, options.data_bytes != 0);
-    return options.no_strings && kinds != usc_string_slot(0, USC_STRING_FUTEX) ? 0 : kinds;
+    if (options.no_strings) return kinds == usc_string_slot(0, USC_STRING_FUTEX) ? kinds : 0;
+    return kinds | (is_followed(abi, nr) ? std::uint64_t{USC_CALL_FOLLOWED} : 0);
   };
   for (std::uint32_t nr = 0; nr < USC_SYSCALL_BITS; nr++) {
     config.strings_x86_64[nr] = chosen(USC_ABI_X86_64, nr);
@@ -136,6 +145,7 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options)
       {"mode", std::to_string(options.mode)},
       {"frames", std::to_string(options.budget)},
       {"calls", options.calls},
+      {"followed", options.no_strings ? "" : fmt::format("{}", fmt::join(store::all_descriptor_calls(), ","))},
       {"target", trace_text(Redactor(options.redact).hides(describe_target(options)) ? std::string(kRedacted)
                                                                                      : describe_target(options))},
       {"strings", std::to_string(out.config.string_bytes)},

@@ -13,7 +13,7 @@
 #include "scope.h"
 #include "target.h"
 
-#define USC_CONTROL_ABI 14 /* moves with every change of a layout below */
+#define USC_CONTROL_ABI 15 /* moves with every change of a layout below */
 
 #define USC_SYSCALL_BITS 512
 
@@ -25,8 +25,8 @@ struct usc_config {
 	__u64 calls_x86_64[USC_SYSCALL_BITS /
 			   64]; /* calls to record; others are not walked. x32 by its number without bit 30 */
 	__u64 calls_i386[USC_SYSCALL_BITS / 64];
-	/* What arguments point to, by number of the call: words as usc_string_slot() makes them; 0: nothing is read. x32 as
-	 * above. */
+	/* What arguments point to, by number of the call: words as usc_string_slot() makes them, with USC_CALL_FOLLOWED
+	 * where the call changes descriptors; 0: nothing is read. x32 as above. */
 	__u64 strings_x86_64[USC_SYSCALL_BITS];
 	__u64 strings_i386[USC_SYSCALL_BITS];
 	__u32 string_bytes; /* taken of each, at most: 1 … USC_STRING_MOST */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "store/descriptors/descriptor_calls.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <iterator>
 
@@ -12,38 +14,57 @@ using enum DescriptorCall;
 struct Entry {
   std::string_view name;
   DescriptorCall call;
-  int close_on_exec = -1;
+  CloseOnExec close_on_exec = {};
   std::string_view label = {};
 };
 
+// O_CLOEXEC, SOCK_CLOEXEC and their like are the same bit.
+constexpr CloseOnExec in_arg(int arg) {
+  return {.arg = arg, .bits = O_CLOEXEC};
+}
+constexpr CloseOnExec kAlways{.always = true};
+constexpr std::uint64_t kMountBit = 1;  // FSOPEN_CLOEXEC, FSPICK_CLOEXEC, FAN_CLOEXEC, MFD_CLOEXEC
+constexpr std::uint64_t kPerfBit = 8;   // PERF_FLAG_FD_CLOEXEC
+
 constexpr Entry kEntries[] = {
-    {"open", kOpen, 1},
-    {"openat", kOpen, 2},
+    {"open", kOpen, in_arg(1)},
+    {"openat", kOpen, in_arg(2)},
     {"openat2", kOpen},
     {"creat", kOpen},
-    {"memfd_create", kMemfd},
-    {"socket", kSocket, 1},
+    {"open_tree", kOpen, in_arg(2)},
+    {"memfd_create", kMemfd, {.arg = 1, .bits = kMountBit}},
+    {"memfd_secret", kLabel, in_arg(0), "/secretmem (deleted)"},
+    {"socket", kSocket, in_arg(1)},
     {"accept", kAccept},
-    {"accept4", kAccept, 3},
+    {"accept4", kAccept, in_arg(3)},
     {"bind", kBind},
     {"connect", kConnect},
-    {"pipe", kPair, -1, "pipe"},
-    {"pipe2", kPair, 1, "pipe"},
-    {"socketpair", kPair, 1, "socket:[pair]"},
-    {"epoll_create", kLabel, -1, "anon_inode:[eventpoll]"},
-    {"epoll_create1", kLabel, 0, "anon_inode:[eventpoll]"},
-    {"eventfd", kLabel, -1, "anon_inode:[eventfd]"},
-    {"eventfd2", kLabel, 1, "anon_inode:[eventfd]"},
-    {"signalfd", kLabel, -1, "anon_inode:[signalfd]"},
-    {"signalfd4", kLabel, 3, "anon_inode:[signalfd]"},
-    {"timerfd_create", kLabel, 1, "anon_inode:[timerfd]"},
-    {"inotify_init", kLabel, -1, "anon_inode:inotify"},
-    {"inotify_init1", kLabel, 0, "anon_inode:inotify"},
+    {"getsockname", kOwnName},
+    {"getpeername", kPeerName},
+    {"pipe", kPair, {}, "pipe"},
+    {"pipe2", kPair, in_arg(1), "pipe"},
+    {"socketpair", kPair, in_arg(1), "socket:[pair]"},
+    {"epoll_create", kLabel, {}, "anon_inode:[eventpoll]"},
+    {"epoll_create1", kLabel, in_arg(0), "anon_inode:[eventpoll]"},
+    {"eventfd", kLabel, {}, "anon_inode:[eventfd]"},
+    {"eventfd2", kLabel, in_arg(1), "anon_inode:[eventfd]"},
+    {"signalfd", kLabel, {}, "anon_inode:[signalfd]"},
+    {"signalfd4", kLabel, in_arg(3), "anon_inode:[signalfd]"},
+    {"timerfd_create", kLabel, in_arg(1), "anon_inode:[timerfd]"},
+    {"inotify_init", kLabel, {}, "anon_inode:inotify"},
+    {"inotify_init1", kLabel, in_arg(0), "anon_inode:inotify"},
+    {"userfaultfd", kLabel, in_arg(0), "anon_inode:[userfaultfd]"},
+    {"perf_event_open", kLabel, {.arg = 4, .bits = kPerfBit}, "anon_inode:[perf_event]"},
+    {"fanotify_init", kLabel, {.arg = 0, .bits = kMountBit}, "anon_inode:[fanotify]"},
+    {"fsopen", kLabel, {.arg = 1, .bits = kMountBit}, "anon_inode:[fscontext]"},
+    {"fspick", kLabel, {.arg = 2, .bits = kMountBit}, "anon_inode:[fscontext]"},
+    {"pidfd_open", kPidfd, kAlways, "anon_inode:[pidfd]"},
+    {"pidfd_getfd", kTakeOver, kAlways},
     {"close", kClose},
     {"close_range", kCloseRange},
     {"dup", kDuplicate},
     {"dup2", kDuplicateTo},
-    {"dup3", kDuplicateTo, 2},
+    {"dup3", kDuplicateTo, in_arg(2)},
     {"fcntl", kFcntl},
     {"fcntl64", kFcntl},
     {"ioctl", kIoctl},
@@ -89,9 +110,15 @@ std::string_view descriptor_label(std::string_view name) {
   return entry ? entry->label : std::string_view();
 }
 
-int close_on_exec_arg(std::string_view name) {
+CloseOnExec close_on_exec(std::string_view name) {
   const Entry* entry = entry_of(name);
-  return entry ? entry->close_on_exec : -1;
+  return entry ? entry->close_on_exec : CloseOnExec();
+}
+
+std::vector<std::string_view> all_descriptor_calls() {
+  std::vector<std::string_view> names;
+  for (const Entry& entry : kEntries) names.push_back(entry.name);
+  return names;
 }
 
 DescriptorNeed descriptors_need(std::string_view name) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "uscope/record.h"
 
@@ -13,14 +14,18 @@ namespace uscope::store {
 
 enum class DescriptorCall : std::uint8_t {
   kNone,
-  kOpen,     // takes a path and flags, returns a descriptor
-  kMemfd,    // takes a name and flags
-  kSocket,   // family, type
-  kAccept,   // a descriptor for the peer
-  kBind,     // descriptor, address
-  kConnect,  // as kBind
-  kLabel,    // returns a descriptor of one kind: descriptor_label()
-  kPair,     // returns two in memory
+  kOpen,      // takes a path and flags, returns a descriptor
+  kMemfd,     // takes a name and flags
+  kSocket,    // family, type
+  kAccept,    // a descriptor for the peer
+  kBind,      // descriptor, address
+  kConnect,   // as kBind
+  kOwnName,   // tells a socket's address
+  kPeerName,  // tells its peer's
+  kLabel,     // returns a descriptor of one kind: descriptor_label()
+  kPidfd,     // the same, for a process
+  kTakeOver,  // a copy of another process's descriptor: of a pidfd's, and a number there
+  kPair,      // returns two in memory
   kClose,
   kCloseRange,
   kDuplicate,    // dup
@@ -62,9 +67,21 @@ enum class DescriptorNeed : std::uint8_t {
 // The text for a descriptor that this call (kLabel, kPair) returns, in the notation of /proc.
 [[nodiscard]] std::string_view descriptor_label(std::string_view name);
 
-// The argument with O_CLOEXEC or SOCK_CLOEXEC, which are the same bit; -1: none.
-[[nodiscard]] int close_on_exec_arg(std::string_view name);
+// How a call has exec close what it opens: by these bits of this argument, -1: none; or always.
+struct CloseOnExec {
+  int arg = -1;
+  std::uint64_t bits = 0;
+  bool always = false;
+
+  [[nodiscard]] bool holds(const usc_event& event) const {
+    return always || (arg >= 0 && (event.args[arg] & bits) != 0);
+  }
+};
+[[nodiscard]] CloseOnExec close_on_exec(std::string_view name);
 
 [[nodiscard]] DescriptorNeed descriptors_need(std::string_view name);
+
+// The names of all calls that have an effect, as `-e` takes them.
+[[nodiscard]] std::vector<std::string_view> all_descriptor_calls();
 
 }  // namespace uscope::store

@@ -14,6 +14,7 @@
 
 #include "store/descriptors/descriptor_tracker.h"
 #include "support/text.h"
+#include "uscope/descriptor_calls.h"
 
 #include "store/descriptors/descriptor_calls.h"
 
@@ -34,17 +35,6 @@ bool returned(const usc_event& event) {
 // Whether the call failed, and so changed nothing.
 bool failed(const usc_event& event) {
   return returned(event) && event.result < 0;
-}
-
-// Whether the kernel closes or replaces descriptors in a table by this ioctl: Binder's buffers with descriptors,
-// autofs, and a supervisor's SECCOMP_IOCTL_NOTIF_ADDFD (in another task's table). Compared by kind and number, since
-// sizes differ by version.
-bool changes_numbers(std::uint32_t request) {
-  constexpr std::uint32_t kBinderWriteRead = _IOC_TYPE(_IO('b', 1)) << 8 | 1;
-  constexpr std::uint32_t kAutofsCloseMount = 0x93 << 8 | 0x75;
-  constexpr std::uint32_t kAddDescriptor = '!' << 8 | 3;
-  const std::uint32_t kind = request & 0xffff;
-  return kind == kBinderWriteRead || kind == kAutofsCloseMount || kind == kAddDescriptor;
 }
 
 const trace::OrderedString* path_of(std::span<const trace::OrderedString> strings, int arg) {
@@ -133,7 +123,7 @@ void DescriptorTracker::follow_sharing(const usc_event& event, DescriptorOwner& 
             : owners_.supervise(owner);
       break;
     default:  // operations of the ring open and close descriptors unseen
-      DescriptorOwners::doubt(*owner.table);
+      if (!failed(event)) DescriptorOwners::doubt(*owner.table);
       break;
   }
 }
@@ -181,10 +171,10 @@ void DescriptorTracker::follow_copy(const usc_event& event, DescriptorOwner& own
   if (const Descriptor* found = known(*owner.table, from)) {
     update.descriptor.name = found->name;
     update.descriptor.socket = found->socket;
+    update.descriptor.process = found->process;
     update.source_stamp = found->stamp;
   }
-  update.descriptor.close_on_exec =
-      fcntl ? command == F_DUPFD_CLOEXEC : facts.flags >= 0 && (event.args[2] & O_CLOEXEC) != 0;
+  update.descriptor.close_on_exec = fcntl ? command == F_DUPFD_CLOEXEC : facts.close_on_exec.holds(event);
   replaces ? owner.table->descriptors.begin_replace(to) : owner.table->descriptors.begin_open(to);
   if (returned(event)) plan(std::move(update));
 }
@@ -194,7 +184,7 @@ void DescriptorTracker::follow_ioctl(const usc_event& event, DescriptorOwner& ow
   const auto request = static_cast<std::uint32_t>(event.args[1]);
   if (request == FIOCLEX) follow_on_exec(event, owner, true);
   if (request == FIONCLEX) follow_on_exec(event, owner, false);
-  if (!changes_numbers(request)) return;
+  if (usc_ioctl_moves_descriptors(request) == 0) return;
   doubt_all();
   untraced_calls_++;
   if (returned(event)) plan(at_return(Return::Kind::kStranger, event, owner));
@@ -305,7 +295,7 @@ bool DescriptorTracker::holds(const Return& update) const {
   if (update.composed && std::max(moved_any_, moved_all_) > update.begun) return false;
   if (update.folder_stamp != 0 && update.folder->stamp != update.folder_stamp) return false;
   if (update.source < 0) return true;
-  const Descriptor* found = known(*update.table, update.source);
+  const Descriptor* found = known(update.source_table ? *update.source_table : *update.table, update.source);
   return found && found->stamp == update.source_stamp;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The part of DescriptorTracker that names what a successful call opened.
 #include <fcntl.h>
+#include <linux/mount.h>
 #include <linux/openat2.h>
 #include <sys/socket.h>
 
@@ -22,6 +23,8 @@ namespace uscope::store {
 namespace {
 
 constexpr std::size_t kMostSockets = std::size_t{1} << 20;
+constexpr std::string_view kAccepted = "socket:[accepted]";
+constexpr std::string_view kWith = "socket:[with ";  // of one that was connected before the trace
 
 const trace::OrderedString* find_string(std::span<const trace::OrderedString> strings, int arg) {
   for (const trace::OrderedString& string : strings)
@@ -77,14 +80,14 @@ Result<trace::StringRowId> DescriptorTracker::intern(std::string_view name) {
 }
 
 // Takes effect at the call's return; an empty `name` means an open descriptor of unknown kind.
-Result<void> DescriptorTracker::open_as(Return update, std::string_view name, bool cloexec) {
+Result<void> DescriptorTracker::open_as(Return update, std::string_view name, bool closes_on_exec) {
   if (update.fd < 0) return {};
   if (!name.empty()) {
     auto id = intern(name);
     if (!id) return id.error();
     update.descriptor.name = *id;
   }
-  update.descriptor.close_on_exec = cloexec;
+  update.descriptor.close_on_exec = closes_on_exec;
   update.table->descriptors.begin_open(update.fd);
   plan(std::move(update));
   return {};
@@ -152,16 +155,18 @@ Result<void> DescriptorTracker::open_path(const usc_event& event, DescriptorOwne
                                           std::span<const trace::OrderedString> strings) {
   Return update = at_return(Return::Kind::kOpen, event, owner);
   update.fd = static_cast<int>(event.result);
-  std::uint64_t flags = facts.flags >= 0 ? event.args[static_cast<std::size_t>(facts.flags)] : 0;
+  std::uint64_t flags = facts.close_on_exec.arg >= 0 ? event.args[facts.close_on_exec.arg] : 0;
   bool is_known = true;
-  if (syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.kind) == "openat2") {
+  const std::string call = syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.kind);
+  if (call == "open_tree") is_known = (flags & OPEN_TREE_CLONE) == 0;  // a copy of mounts, which has no path
+  if (call == "openat2") {
     const trace::OrderedString* how = find_string(strings, 2);
     // Unknown: whether an exec closes it, or whether an absolute path begins at the folder.
     is_known = how && !how->string_id && (how->numbers[2] & RESOLVE_IN_ROOT) == 0;
     if (is_known) flags = how->numbers[0];
   }
   const trace::OrderedString* path = find_string(strings, facts.path);
-  is_known = is_known && path && path->string_id && (flags & O_TMPFILE) != O_TMPFILE;  // an O_TMPFILE has no name
+  is_known = is_known && path && path->string_id;
   if (!is_known) return open_as(std::move(update), "", false);
   auto text = strings_.text(path->string_id);
   if (!text) return text.error();
@@ -170,7 +175,8 @@ Result<void> DescriptorTracker::open_path(const usc_event& event, DescriptorOwne
                   ? Result<std::string>(text->value_or(""))
                   : absolute(text->value_or(""), owner, facts.path == 0 ? AT_FDCWD : descriptor_arg(event, 0), update);
   if (!name) return name.error();
-  return open_as(std::move(update), *name, (flags & O_CLOEXEC) != 0);
+  const bool has_no_name = call != "open_tree" && (flags & O_TMPFILE) == O_TMPFILE && !name->empty() && !redacted;
+  return open_as(std::move(update), has_no_name ? joined_path(*name, "(O_TMPFILE)") : *name, (flags & O_CLOEXEC) != 0);
 }
 
 // Call it after the call has returned.
@@ -178,24 +184,29 @@ Result<void> DescriptorTracker::follow_opening(const usc_event& event, Descripto
                                                std::span<const trace::OrderedString> strings) {
   const bool connects = facts.call == DescriptorCall::kConnect;
   if (event.result < 0 && !connects) return {};
-  const std::uint64_t flags = facts.flags >= 0 ? event.args[static_cast<std::size_t>(facts.flags)] : 0;
+  Return update = at_return(Return::Kind::kOpen, event, owner);
+  update.fd = static_cast<int>(event.result);
+  const bool closes_on_exec = facts.close_on_exec.holds(event);
   switch (facts.call) {
     case DescriptorCall::kOpen:
       return open_path(event, owner, facts, strings);
     case DescriptorCall::kPair:
       return follow_pair(event, owner, facts, strings);
-    case DescriptorCall::kMemfd:
+    case DescriptorCall::kTakeOver:
+      take_over(event, owner);
+      return {};
+    case DescriptorCall::kPidfd:
+      update.descriptor.process = process_of(static_cast<std::uint32_t>(event.args[0]), owner.process, event.head.time);
+      [[fallthrough]];
     case DescriptorCall::kLabel:
+      return open_as(std::move(update),
+                     descriptor_label(syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.kind)),
+                     closes_on_exec);
+    case DescriptorCall::kMemfd:
       break;
     default:
       return follow_socket(event, owner, facts, strings);
   }
-  Return update = at_return(Return::Kind::kOpen, event, owner);
-  update.fd = static_cast<int>(event.result);
-  if (facts.call == DescriptorCall::kLabel)
-    return open_as(std::move(update),
-                   descriptor_label(syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.kind)),
-                   (flags & O_CLOEXEC) != 0);
   const trace::OrderedString* name = find_string(strings, 0);
   std::optional<std::string> text;
   if (name && name->string_id) {
@@ -203,36 +214,95 @@ Result<void> DescriptorTracker::follow_opening(const usc_event& event, Descripto
     if (!found) return found.error();
     text = *found;
   }
-  return open_as(std::move(update), text ? "/memfd:" + *text + " (deleted)" : "", (event.args[1] & 1) != 0);
+  return open_as(std::move(update), text ? "/memfd:" + *text + " (deleted)" : "", closes_on_exec);
+}
+
+// The traced process that has this number for the caller, if that is in the initial pid namespace.
+trace::ProcessId DescriptorTracker::process_of(std::uint32_t pid, trace::ProcessId caller, std::uint64_t time) const {
+  const auto asks = definitions_.processes.find(caller);
+  if (asks == definitions_.processes.end() || asks->second.pid != asks->second.ns_pid) return {};
+  for (const auto& [serial, process] : definitions_.processes)
+    if (process.pid == pid && process.start_ns.value_or(0) <= time && process.end_ns.value_or(time) >= time)
+      return serial;
+  return {};
+}
+
+// What the other process's descriptor is at the entry, provided that it still is at the return.
+void DescriptorTracker::take_over(const usc_event& event, DescriptorOwner& owner) {
+  Return update = at_return(Return::Kind::kOpen, event, owner);
+  update.fd = static_cast<int>(event.result);
+  update.source = descriptor_arg(event, 1);
+  const Descriptor* pidfd = is_said(owner, event.entry_ns) ? known(*owner.table, descriptor_arg(event, 0)) : nullptr;
+  const DescriptorOwner* other = pidfd && pidfd->process ? owners_.first_of(pidfd->process) : nullptr;
+  if (other) {
+    update.source_table = other->table;
+    if (const Descriptor* found = known(*other->table, update.source)) {
+      update.descriptor = *found;
+      update.source_stamp = found->stamp;
+    }
+  }
+  update.descriptor.close_on_exec = true;
+  owner.table->descriptors.begin_open(update.fd);
+  plan(std::move(update));
+}
+
+// 0: there are too many.
+std::uint32_t DescriptorTracker::new_socket(trace::StringRowId label) {
+  if (sockets_.size() >= kMostSockets) return 0;
+  sockets_.push_back({.label = label, .unconnected = label});
+  return static_cast<std::uint32_t>(sockets_.size());
 }
 
 Result<void> DescriptorTracker::follow_socket(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
                                               std::span<const trace::OrderedString> strings) {
-  Return update = at_return(Return::Kind::kOpen, event, owner);
-  update.fd = static_cast<int>(event.result);
-  if (facts.call == DescriptorCall::kSocket) {
-    auto label = intern("socket:[" + std::string(family_name(descriptor_arg(event, 0))) + "]");
-    if (!label) return label.error();
-    update.descriptor = {.name = *label, .close_on_exec = (event.args[1] & SOCK_CLOEXEC) != 0};
-    if (sockets_.size() < kMostSockets) {
-      sockets_.push_back({.label = *label, .unconnected = *label});
-      update.descriptor.name = {};
-      update.descriptor.socket = static_cast<std::uint32_t>(sockets_.size());
-    }
-    owner.table->descriptors.begin_open(update.fd);
-    plan(std::move(update));
-    return {};
-  }
-  const trace::OrderedString* address = find_string(strings, 1);
   std::string peer;
-  if (address && address->string_id) {
+  if (const trace::OrderedString* address = find_string(strings, 1); address && address->string_id) {
     auto text = strings_.text(address->string_id);
     if (!text) return text.error();
     peer = text->value_or("");
   }
-  if (facts.call != DescriptorCall::kAccept) return label_socket(event, owner, facts, peer);
-  return open_as(std::move(update), peer.empty() ? "socket:[accepted]" : "socket:[from " + peer + "]",
-                 facts.flags >= 0 && (event.args[3] & SOCK_CLOEXEC) != 0);
+  if (facts.call == DescriptorCall::kOwnName || facts.call == DescriptorCall::kPeerName)
+    return learn_address(event, owner, facts, peer);
+  if (facts.call == DescriptorCall::kBind || facts.call == DescriptorCall::kConnect)
+    return label_socket(event, owner, facts, peer);
+  Return update = at_return(Return::Kind::kOpen, event, owner);
+  update.fd = static_cast<int>(event.result);
+  const bool accepts = facts.call == DescriptorCall::kAccept;
+  auto label = intern(!accepts       ? "socket:[" + std::string(family_name(descriptor_arg(event, 0))) + "]"
+                      : peer.empty() ? std::string(kAccepted)
+                                     : "socket:[from " + peer + "]");
+  if (!label) return label.error();
+  update.descriptor.socket = new_socket(*label);
+  if (update.descriptor.socket == 0) update.descriptor.name = *label;
+  update.descriptor.close_on_exec = facts.close_on_exec.holds(event);
+  owner.table->descriptors.begin_open(update.fd);
+  plan(std::move(update));
+  return {};
+}
+
+// What getsockname and getpeername tell changes nothing, but the label may be less than that.
+Result<void> DescriptorTracker::learn_address(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
+                                              const std::string& address) {
+  const Descriptor* found = is_said(owner, event.entry_ns) ? known(*owner.table, descriptor_arg(event, 0)) : nullptr;
+  if (!found || found->socket == 0 || is_no_address(address)) return {};
+  Socket& socket = sockets_[found->socket - 1];
+  if (!socket.label) return {};
+  auto text = strings_.text(socket.label);
+  if (!text) return text.error();
+  const std::string before = text->value_or("");
+  const auto has = [&](std::string_view relation) { return before.starts_with(relation); };
+  const bool has_peer = has("socket:[to ") || has("socket:[from ") || has(kWith);
+  const bool is_own = facts.call == DescriptorCall::kOwnName;
+  if (has_peer || (is_own && before == kAccepted)) return {};
+  auto label = intern("socket:[" + std::string(is_own ? "at " : before == kAccepted ? "from " : "to ") + address + "]");
+  if (!label) return label.error();
+  if (is_own) socket.unconnected = *label;
+  Return update = at_return(Return::Kind::kLabel, event, owner);
+  update.descriptor.socket = found->socket;
+  update.descriptor.name = *label;
+  update.source_stamp = socket.stamp;
+  plan(std::move(update));
+  return {};
 }
 
 // The label belongs to the socket, whatever numbers it has in any table. Until the return it is unknown.
@@ -264,7 +334,6 @@ Result<void> DescriptorTracker::label_socket(const usc_event& event, DescriptorO
 
 Result<void> DescriptorTracker::follow_pair(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
                                             std::span<const trace::OrderedString> strings) {
-  const std::uint64_t flags = facts.flags >= 0 ? event.args[static_cast<std::size_t>(facts.flags)] : 0;
   const std::string_view label = descriptor_label(syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.kind));
   for (const trace::OrderedString& string : strings) {
     if (string.kind != USC_STRING_PAIR) continue;
@@ -272,7 +341,7 @@ Result<void> DescriptorTracker::follow_pair(const usc_event& event, DescriptorOw
          {static_cast<int>(string.numbers[0] & 0xffffffffU), static_cast<int>(string.numbers[0] >> 32)}) {
       Return update = at_return(Return::Kind::kOpen, event, owner);
       update.fd = fd;
-      if (auto done = open_as(std::move(update), label, (flags & O_CLOEXEC) != 0); !done) return done;
+      if (auto done = open_as(std::move(update), label, facts.close_on_exec.holds(event)); !done) return done;
     }
   }
   return {};

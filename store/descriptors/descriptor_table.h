@@ -26,6 +26,7 @@ struct Descriptor {
   std::uint64_t stamp = 0;     // when it was set: unique, and later ones are larger
   bool close_on_exec = false;  // when it was set
   std::uint32_t socket = 0;    // DescriptorTracker's number of it, from 1; 0 = no socket, or not one of these
+  trace::ProcessId process{};  // of a pidfd, if it is known
 };
 
 class DescriptorTable {

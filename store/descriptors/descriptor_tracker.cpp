@@ -42,7 +42,11 @@ bool leaves_the_known(const usc_event& event, DescriptorCall call) {
     case DescriptorCall::kAccept:
     case DescriptorCall::kBind:
     case DescriptorCall::kConnect:
+    case DescriptorCall::kOwnName:
+    case DescriptorCall::kPeerName:
     case DescriptorCall::kLabel:
+    case DescriptorCall::kPidfd:
+    case DescriptorCall::kTakeOver:
     case DescriptorCall::kPair:
     case DescriptorCall::kDuplicate:
       return true;
@@ -82,12 +86,15 @@ void DescriptorTracker::learn_what_is_recorded() {
   const auto calls = definitions_.meta.find("calls");
   if (calls == definitions_.meta.end()) return;
   const auto set = syscalls::parse_syscall_set(calls->second);
-  if (!set) {
+  const auto named = definitions_.meta.find("followed");
+  const bool follows = named != definitions_.meta.end() && !named->second.empty();
+  const auto followed = syscalls::parse_syscall_set(follows ? named->second : "none");
+  if (!set || !followed) {
     usable_ = false;
     return;
   }
   for (std::uint32_t nr = 0; nr < syscalls::kSyscallNumbers; nr++) {
-    if (set->contains(USC_ABI_X86_64, nr)) continue;
+    if (set->contains(USC_ABI_X86_64, nr) || followed->contains(USC_ABI_X86_64, nr)) continue;
     switch (descriptors_need(syscalls::syscall_name(USC_ABI_X86_64, nr))) {
       case DescriptorNeed::kNone:
         break;
@@ -115,7 +122,7 @@ std::vector<DescriptorTracker::CallFacts> DescriptorTracker::learn_calls() {
       const std::string name = syscalls::syscall_name(static_cast<usc_abi>(abi), nr);
       const std::string_view letters = syscalls::syscall_arguments(static_cast<usc_abi>(abi), nr).value_or("");
       facts.call = descriptor_call(name);
-      facts.flags = close_on_exec_arg(name);
+      facts.close_on_exec = close_on_exec(name);
       facts.object = syscalls::object_args(static_cast<usc_abi>(abi), nr);
       facts.letters = letters;
       facts.has_paths = facts.object.path >= 0;
@@ -267,7 +274,7 @@ Result<void> DescriptorTracker::end_proc(ProcFacts& proc, std::uint64_t time) {
   const bool learns = may_learn(*table, time);
   for (std::size_t i = proc.first; i < proc.first + proc.count; i++) {
     const DescriptorFacts& fact = definitions_.descriptors[i];
-    auto id = strings_.intern(fact.target);
+    auto id = strings_.intern(found_name(fact.target));
     if (!id) return id.error();
     if (fact.fd == USC_FD_CWD) {
       if (folder->unsure || folder->under_way != 0 || folder->stamp != proc.folder_stamp) continue;
@@ -279,12 +286,31 @@ Result<void> DescriptorTracker::end_proc(ProcFacts& proc, std::uint64_t time) {
       DescriptorOwners::doubt(*table);
     } else if (learns && !table->unsure && !table->descriptors.was_changed(fact.fd) &&
                !table->descriptors.find(fact.fd)) {
-      table->descriptors.set(fact.fd,
-                             {.name = *id, .stamp = ++stamp_, .close_on_exec = (fact.flags & USC_FD_CLOEXEC) != 0});
+      const bool is_socket = fact.target.starts_with("socket:[");
+      table->descriptors.set(fact.fd, {.name = *id,
+                                       .stamp = ++stamp_,
+                                       .close_on_exec = (fact.flags & USC_FD_CLOEXEC) != 0,
+                                       .socket = is_socket ? found_socket(fact.target, *id) : 0});
     }
   }
   table->descriptors.end_watch();
   return {};
+}
+
+// "socket:[at inet:[::]:80]" of "socket:[4711] at inet:[::]:80"; else what /proc says.
+std::string DescriptorTracker::found_name(const std::string& target) {
+  const std::size_t space = target.starts_with("socket:[") ? target.find("] ") : std::string::npos;
+  return space == std::string::npos ? target : "socket:[" + target.substr(space + 2) + "]";
+}
+
+// A socket that was there before, by what /proc calls it: several descriptors may be of one.
+std::uint32_t DescriptorTracker::found_socket(const std::string& target, trace::StringRowId label) {
+  std::uint32_t& number = found_sockets_[target.substr(0, target.find(' '))];
+  if (number != 0) return number;
+  number = new_socket(label);
+  const bool has_peer = target.find("] with ") != std::string::npos;
+  if (number != 0 && has_peer) sockets_[number - 1].unconnected = {};
+  return number;
 }
 
 void DescriptorTracker::lose(const LossFacts& loss) {
@@ -297,6 +323,7 @@ void DescriptorTracker::lose(const LossFacts& loss) {
       doubt_all();
       break;
     case USC_LOSS_RING_FULL_RECORD:  // possibly of a new task, which is then unknown to the trace, or of an exec
+      moved_all_ = ++stamp_;         // or of a rename that was only followed
       if (loss.process) owners_.silence(loss.process, loss.until_ns);
       if (loss.process) owners_.doubt_shared_between_processes(loss.process);
       break;
@@ -326,6 +353,12 @@ bool DescriptorTracker::is_said(const DescriptorOwner& owner, std::uint64_t time
 const Descriptor* DescriptorTracker::known(const SharedTable& table, int fd) const {
   const Descriptor* found = table.descriptors.find(fd);
   return found && found->stamp > forgotten_ ? found : nullptr;
+}
+
+bool DescriptorTracker::has_effect(const usc_event& event) {
+  const bool is_call =
+      event.source == USC_SOURCE_SYSCALL && event.abi < kAbis && event.kind < syscalls::kSyscallNumbers;
+  return is_call && facts_of_calls()[event.abi * syscalls::kSyscallNumbers + event.kind].call != DescriptorCall::kNone;
 }
 
 Result<std::span<const DescriptorTracker::Named>> DescriptorTracker::observe(
@@ -409,7 +442,7 @@ Result<void> DescriptorTracker::name_attached(const usc_event& event, trace::Pro
     if ((facts.descriptors >> arg & 1) == 0 || is_named) continue;
     const auto place = proc.places->find(descriptor_arg(event, static_cast<std::size_t>(arg)));
     if (place == proc.places->end()) continue;
-    auto name = strings_.intern(definitions_.descriptors[place->second].target);
+    auto name = strings_.intern(found_name(definitions_.descriptors[place->second].target));
     if (!name) return name.error();
     named_.push_back({arg, *name, proc.threads != 1});
   }
@@ -480,7 +513,8 @@ Result<bool> DescriptorTracker::is_hidden(trace::StringRowId folder, const trace
 
 // A task whose start is not in the trace may share any table and any folder.
 void DescriptorTracker::observe_untraced(const usc_event& event, DescriptorCall call) {
-  if (call == DescriptorCall::kNone) return;
+  const bool failed = event.how == USC_HOW_RETURNED && event.result < 0 && call != DescriptorCall::kClose;
+  if (call == DescriptorCall::kNone || failed) return;
   doubt_all();
   if (call == DescriptorCall::kChroot || call == DescriptorCall::kSetns) roots_forgotten_ = stamp_;
   untraced_calls_++;

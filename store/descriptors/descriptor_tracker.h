@@ -34,6 +34,7 @@
 #include <vector>
 
 #include "store/db/string_table.h"
+#include "store/descriptors/descriptor_calls.h"
 #include "store/descriptors/descriptor_owners.h"
 #include "store/model/definitions.h"
 #include "support/redactor.h"
@@ -41,8 +42,6 @@
 #include "trace/event_order.h"
 
 namespace uscope::store {
-
-enum class DescriptorCall : std::uint8_t;
 
 class DescriptorTracker {
  public:
@@ -55,6 +54,9 @@ class DescriptorTracker {
 
   // Both must outlive this object.
   DescriptorTracker(const Definitions& definitions, StringTable& strings);
+
+  // Whether the call changes what descriptors or folders stand for, or tells what they do.
+  [[nodiscard]] static bool has_effect(const usc_event& event);
 
   // Processes the next event. The result is valid until the next call.
   Result<std::span<const Named>> observe(const usc_event& event, std::span<const trace::OrderedString> strings);
@@ -69,7 +71,7 @@ class DescriptorTracker {
     DescriptorCall call{};
     std::uint8_t descriptors = 0;  // bit mask of the arguments that are descriptors
     int path = -1;                 // index of the argument with the path to open
-    int flags = -1;                // index of the argument with O_CLOEXEC
+    CloseOnExec close_on_exec{};
     bool has_paths = false;
     syscalls::ObjectArgs object{};
     std::string_view letters{};  // of all arguments
@@ -114,9 +116,10 @@ class DescriptorTracker {
     int last = 0;
     Descriptor descriptor{};
     std::shared_ptr<SharedTable> table = {};
-    std::shared_ptr<SharedFolder> folder = {};  // is changed, or the name depends on it
-    std::uint64_t folder_stamp = 0;             // 0: the name does not depend on it
-    int source = -1;                            // the name depends on this descriptor
+    std::shared_ptr<SharedFolder> folder = {};       // is changed, or the name depends on it
+    std::uint64_t folder_stamp = 0;                  // 0: the name does not depend on it
+    int source = -1;                                 // the name depends on this descriptor,
+    std::shared_ptr<SharedTable> source_table = {};  // of this table; none: of `table`
     std::uint64_t source_stamp = 0;
     std::vector<std::string> moved = {};  // kMove: last components
     bool operator>(const Return& later) const { return time != later.time ? time > later.time : order > later.order; }
@@ -207,9 +210,16 @@ class DescriptorTracker {
                              std::span<const trace::OrderedString> strings);
   Result<void> label_socket(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
                             const std::string& peer);
+  Result<void> learn_address(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
+                             const std::string& address);
+  void take_over(const usc_event& event, DescriptorOwner& owner);
+  [[nodiscard]] trace::ProcessId process_of(std::uint32_t pid, trace::ProcessId caller, std::uint64_t time) const;
+  [[nodiscard]] std::uint32_t new_socket(trace::StringRowId label);
+  [[nodiscard]] std::uint32_t found_socket(const std::string& target, trace::StringRowId label);
+  [[nodiscard]] static std::string found_name(const std::string& target);
   Result<void> follow_pair(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
                            std::span<const trace::OrderedString> strings);
-  Result<void> open_as(Return update, std::string_view name, bool cloexec);
+  Result<void> open_as(Return update, std::string_view name, bool closes_on_exec);
   [[nodiscard]] static bool is_own_path(std::string_view path);
   Result<std::string> absolute(const std::string& path, const DescriptorOwner& owner, int folder, Return& update);
   Result<trace::StringRowId> intern(std::string_view name);
@@ -231,10 +241,11 @@ class DescriptorTracker {
   std::uint64_t planned_ = 0;
   std::unordered_map<trace::TaskId, std::uint64_t> entered_;  // stamp at the entry of each task's last clone or exec
   std::vector<Socket> sockets_;
-  std::unordered_map<std::string, std::uint64_t> moved_;  // last components of paths that were renamed: stamps
-  std::uint64_t moved_any_ = 0;                           // stamp of the last renaming
-  std::uint64_t moved_all_ = 0;                           // stamp of the last time at which any folder may have been
-                                                          // renamed
+  std::unordered_map<std::string, std::uint32_t> found_sockets_;  // by what /proc calls them; numbers, from 1
+  std::unordered_map<std::string, std::uint64_t> moved_;          // last components of paths that were renamed: stamps
+  std::uint64_t moved_any_ = 0;                                   // stamp of the last renaming
+  std::uint64_t moved_all_ = 0;  // stamp of the last time at which any folder may have been
+                                 // renamed
   std::uint64_t stamp_ = 1;
   std::uint64_t forgotten_ = 0;        // data with this stamp, or a smaller one, may be wrong
   std::uint64_t roots_forgotten_ = 0;  // the same for root directories

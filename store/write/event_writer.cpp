@@ -94,6 +94,10 @@ Result<void> EventWriter::write(const trace::OrderedCall& call) {
       if (attached) changed->flags |= USC_EVENT_ATTACHED;
     }
     const trace::OrderedEvent& whole = changed ? *changed : event;
+    if (StringWriter::is_followed(whole)) {
+      if (auto done = strings_.follow(whole, call.strings); !done) return done;
+      continue;
+    }
     CountedEvent& counted = counter_.next();
     if (auto done = write_event(whole, attached, counted); !done) return done;
     id = counted.facts.event;

@@ -38,6 +38,15 @@ class StringWriter {
   // arguments. `event_id` is its row.
   Result<void> write(EventRowId event_id, const usc_event& event, std::span<const trace::OrderedString> strings);
 
+  // Whether a call is no event, but only tells what descriptors and folders stand for.
+  [[nodiscard]] static bool is_followed(const usc_event& event) {
+    return (event.flags & USC_EVENT_FOLLOWED) != 0 && DescriptorTracker::has_effect(event);
+  }
+  Result<void> follow(const usc_event& event, std::span<const trace::OrderedString> strings) {
+    auto done = descriptors_.observe(event, strings);
+    return done ? Result<void>() : done.error();
+  }
+
   // What the arguments of an event point to, whatever its source.
   Result<void> write_texts(EventRowId event_id, std::span<const trace::OrderedString> strings);
 

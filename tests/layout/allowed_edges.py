@@ -101,8 +101,8 @@ ALLOWED = {
         "analyzer/deadlock analyzer/diff analyzer/files analyzer/read analyzer/summary analyzer/time cli/terminal live "
         "store/db support syscalls trace tracer/targets"),
     "cli/session": (
-        "analyzer/deadlock analyzer/read cli/render cli/terminal include/uscope live/query query/plan store store/db store/files "
-        "store/model support support/process support/sandbox symbolizer/debug_files syscalls trace tracer/collect tracer/files "
+        "analyzer/deadlock analyzer/read cli/render cli/terminal include/uscope live/query query/plan store store/db "
+        "store/descriptors store/files store/model support support/process support/sandbox symbolizer/debug_files syscalls trace tracer/collect tracer/files "
         "tracer/host tracer/model tracer/process tracer/recorder tracer/targets"),
     "cli/terminal": "support",
     "cli/verbs": (

@@ -14,6 +14,7 @@
 #include <optional>
 #include <string_view>
 
+#include "tracer/process/copied_descriptor.h"
 #include "tracer/process/process_list.h"
 #include "uscope/record.h"
 
@@ -58,6 +59,8 @@ std::vector<OpenDescriptor> open_descriptors_of(std::uint32_t pid) {
       continue;
     auto target = target_of(folder + "/fd/" + std::string(name));
     const auto closes = closes_on_exec(folder + "/fdinfo/" + std::string(name));
+    if (target && target->starts_with("socket:["))
+      if (const std::string address = socket_address_of(pid, fd, *target); !address.empty()) *target += " " + address;
     if (target && closes) found.push_back({fd, *closes ? std::uint32_t{USC_FD_CLOEXEC} : 0U, std::move(*target)});
   }
   return found;

@@ -12,7 +12,7 @@ namespace uscope::tracer {
 struct OpenDescriptor {
   int fd = 0;               // USC_FD_CWD: the working directory; absent for a process with a root of its own
   std::uint32_t flags = 0;  // USC_FD_CLOEXEC
-  std::string target;       // as in /proc: "/etc/passwd", "socket:[4711]"
+  std::string target;       // as in /proc: "/etc/passwd"; of a socket with its address: "socket:[4711] at inet:[::]:80"
 };
 
 // Returns at most kMostDescriptors, in no order; none if /proc does not show them.

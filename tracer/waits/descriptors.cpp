@@ -20,6 +20,7 @@
 #include <set>
 #include <string_view>
 
+#include "support/unique_fd.h"
 #include "tracer/process/process_list.h"
 #include "tracer/waits/terminals.h"
 #include "tracer/waits/thread_status.h"
@@ -144,12 +145,6 @@ std::string last_part(std::string path) {
 
 std::string folder_of(std::uint32_t pid) {
   return fmt::format("/proc/{}", pid);
-}
-
-UniqueFd copy_of(std::uint32_t pid, int fd) {
-  const UniqueFd process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-  if (!process) return UniqueFd();
-  return UniqueFd(static_cast<int>(syscall(SYS_pidfd_getfd, process.get(), fd, 0)));
 }
 
 std::vector<std::string> other_tables(std::uint32_t pid) {

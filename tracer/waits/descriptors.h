@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "support/unique_fd.h"
 #include "uscope/record.h"
 
 namespace uscope::tracer {
@@ -45,10 +44,6 @@ using Descriptors = std::map<int, Descriptor>;
 
 // A process's folder in /proc.
 [[nodiscard]] std::string folder_of(std::uint32_t pid);
-
-// A copy of a process's descriptor, to ask the kernel about what is open there; it is to be given back at once. Empty:
-// the kernel gives none.
-[[nodiscard]] UniqueFd copy_of(std::uint32_t pid, int fd);
 
 // Of threads that do not share their process's descriptors (unshare): their folders in /proc.
 [[nodiscard]] std::vector<std::string> other_tables(std::uint32_t pid);

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "support/unique_fd.h"
+#include "tracer/process/copied_descriptor.h"
 #include "tracer/waits/descriptors.h"
 
 namespace uscope::tracer {

@@ -5,6 +5,7 @@
 #include <sys/sysmacros.h>
 #include <termios.h>
 
+#include "tracer/process/copied_descriptor.h"
 #include "tracer/waits/descriptors.h"
 
 namespace uscope::tracer {

@@ -22,6 +22,7 @@ enum usc_abi {
 #define USC_EVENT_RESTARTED 1 /* a restart_syscall that carries the original kind and arguments */
 #define USC_EVENT_NO_RESULT 2 /* result means nothing: rt_sigreturn */
 #define USC_EVENT_ATTACHED 4  /* was under way when tracing began; entry_ns is when that was */
+#define USC_EVENT_FOLLOWED 8  /* not asked for: it tells what descriptors and folders stand for, and has no stack */
 
 /*
  * One event. `source` and `kind` say what happened, of a system call together with `abi`. head.time is the time of return
@@ -96,6 +97,9 @@ USC_INLINE __u64 usc_string_slot(__u32 slot, __u32 kind)
 {
 	return (__u64)kind << slot * USC_STRING_KIND_BITS;
 }
+
+/* In such a word: the call is followed where it is not to be recorded. Its record has USC_EVENT_FOLLOWED. */
+#define USC_CALL_FOLLOWED (1ull << 63)
 
 #define USC_VECTOR_LENGTHS 8
 

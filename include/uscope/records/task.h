@@ -102,7 +102,7 @@ struct usc_fd {
 	__u32 process;
 	__s32 fd;
 	__u32 flags;
-	__u16 target_bytes; /* at target: what /proc/PID/fd/N points to. No NUL */
+	__u16 target_bytes; /* at target: what /proc/PID/fd/N points to; behind a socket's a space and its address. No NUL */
 	__u16 pad;
 	char target[];
 };

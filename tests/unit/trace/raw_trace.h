@@ -50,6 +50,7 @@ struct TaskSpec {
   std::uint64_t time = kStart;
   std::string name = "app";
   std::uint32_t parent_pid = 0;
+  std::uint32_t below = 90;  // its numbers in its pid namespace are so much smaller
 };
 
 class RawTrace {
@@ -94,8 +95,8 @@ class RawTrace {
     task.parent_task = spec.parent_task;
     task.pid = spec.pid;
     task.tid = spec.tid;
-    task.ns_pid = spec.pid - 90;
-    task.ns_tid = spec.tid - 90;
+    task.ns_pid = spec.pid - spec.below;
+    task.ns_tid = spec.tid - spec.below;
     task.start_ns = spec.time - 5;
     task.flags = spec.flags;
     task.image = spec.image;

@@ -3,6 +3,7 @@
 #ifndef USCOPE_CORE_CALLS_H
 #define USCOPE_CORE_CALLS_H
 
+#include "uscope/descriptor_calls.h"
 #include "uscope/core/walk/mapping_calls.h"
 #include "uscope/core/walk/stacks.h"
 #include "uscope/core/calls/questions.h"
@@ -47,6 +48,23 @@ static __noinline int program_admits_call(struct task_struct *task, __u32 abi, _
 static __always_inline bool wanted_call(struct task_struct *task, __u32 abi, __u32 nr, const __u64 *args)
 {
 	return wanted(abi, nr) && (!config.program.length || program_admits_call(task, abi, nr, args));
+}
+
+/*
+ * A call that is not wanted, but changes what descriptors and folders stand for: the loader is to know. Of fcntl and
+ * ioctl most do not.
+ */
+static __always_inline bool is_followed(__u32 abi, __u32 nr, const __u64 *args)
+{
+	bool narrow = abi == USC_ABI_I386;
+
+	if (!(string_word(abi, nr) & USC_CALL_FOLLOWED))
+		return false;
+	if (narrow ? nr == I386_fcntl || nr == I386_fcntl64 : nr == NR_fcntl)
+		return usc_fcntl_changes_descriptors(args[1]);
+	if (nr == (narrow ? I386_ioctl : NR_ioctl))
+		return usc_ioctl_changes_descriptors(args[1]);
+	return true;
 }
 
 static __always_inline __u32 abi_of(struct task_struct *task, __u32 nr)
@@ -113,6 +131,19 @@ static __always_inline void take_call(struct pt_regs *regs, struct task_entry *t
 	t->stack = is_asked_for(1u << USC_QUERY_STACK) ? take_stack(regs, t, ended) : 0;
 	if (!has_question())
 		strings_at_entry(t);
+}
+
+static __noinline int follow_call(struct task_entry *t)
+{
+	if (!t)
+		return 0;
+	t->entry_ns = now_ns();
+	t->stack = 0;
+	t->event_flags |= USC_EVENT_FOLLOWED;
+	strings_at_entry(t);
+	barrier();
+	t->flags |= TASK_IN_CALL;
+	return 0;
 }
 
 static __always_inline bool is_io_uring_setup(const struct task_entry *t)
@@ -184,6 +215,8 @@ static __always_inline void call_begins(struct task_struct *task, struct pt_regs
 		take_call(regs, t);
 		barrier();
 		t->flags |= asked_at_entry(t) ? TASK_ASKED : TASK_IN_CALL;
+	} else if (is_followed(t->abi, t->nr, t->args)) {
+		follow_call(t);
 	} else {
 		t->flags |= TASK_SKIPPED;
 	}
@@ -222,7 +255,7 @@ static __always_inline __u32 cause_of_lost(const struct task_entry *t)
 	case I386_seccomp:
 		return narrow && t->args[1] & NEW_LISTENER ? USC_LOSS_RING_FULL_SHARING : USC_LOSS_RING_FULL_EVENT;
 	default:
-		return USC_LOSS_RING_FULL_EVENT;
+		return t->event_flags & USC_EVENT_FOLLOWED ? USC_LOSS_RING_FULL_RECORD : USC_LOSS_RING_FULL_EVENT;
 	}
 }
 
@@ -285,7 +318,8 @@ static __always_inline int send_event(struct task_entry *t, __s64 result, __u32 
 		count_lost_event(t, true);
 		return -1;
 	}
-	cpu->stats.events++;
+	if (!(t->event_flags & USC_EVENT_FOLLOWED))
+		cpu->stats.events++;
 	return 0;
 }
 
@@ -396,12 +430,15 @@ static __noinline int attached_call_returns(struct task_struct *task, struct pt_
 	attached_mapping_call(t);
 	if (t->flags & TASK_HELD && is_held(t) && t->open_ns != t->entry_ns)
 		return 0;
-	if (!wanted_call(task, t->abi, nr, t->args))
-		return 0;
+	t->event_flags = USC_EVENT_ATTACHED;
+	if (!wanted_call(task, t->abi, nr, t->args)) {
+		if (!is_followed(t->abi, nr, t->args))
+			return 0;
+		t->event_flags |= USC_EVENT_FOLLOWED;
+	}
 	t->call_serial = t->serial;
 	t->call_image = t->image;
-	t->event_flags = USC_EVENT_ATTACHED;
-	t->stack = take_stack_at_exit(t);
+	t->stack = t->event_flags & USC_EVENT_FOLLOWED ? 0 : take_stack_at_exit(t);
 	leave_strings(t);
 	return 1;
 }

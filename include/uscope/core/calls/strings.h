@@ -25,16 +25,20 @@
 #define STAT_BYTES 144
 #define STATX_BYTES 256
 
+/* The configuration's word of a call, with USC_CALL_FOLLOWED. */
+static __always_inline __u64 string_word(__u32 abi, __u32 nr)
+{
+	if (nr >= USC_SYSCALL_BITS)
+		return 0;
+	if (abi == USC_ABI_I386)
+		return config.strings_i386[nr % USC_SYSCALL_BITS];
+	return config.strings_x86_64[nr % USC_SYSCALL_BITS];
+}
+
 /* Of a call: its word as usc_string_slot() makes it, 0 = no strings. */
 static __always_inline __u64 string_kinds(const struct task_entry *t)
 {
-	__u32 nr = t->nr;
-
-	if (nr >= USC_SYSCALL_BITS)
-		return 0;
-	if (t->abi == USC_ABI_I386)
-		return config.strings_i386[nr % USC_SYSCALL_BITS];
-	return config.strings_x86_64[nr % USC_SYSCALL_BITS];
+	return string_word(t->abi, t->nr) & ~USC_CALL_FOLLOWED;
 }
 
 static __always_inline __u64 most_string_bytes(void)

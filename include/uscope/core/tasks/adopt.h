@@ -320,8 +320,12 @@ static __always_inline int core_attached_call(struct task_struct *task, struct t
 		return 0; /* interrupted in its own code */
 	nr = identify_call(task, nr, &call->event.abi);
 	read_args(regs, call->event.abi, call->event.args);
-	if (!wanted_call(task, call->event.abi, nr, call->event.args))
-		return 0;
+	call->event.flags = USC_EVENT_ATTACHED;
+	if (!wanted_call(task, call->event.abi, nr, call->event.args)) {
+		if (!is_followed(call->event.abi, nr, call->event.args))
+			return 0;
+		call->event.flags |= USC_EVENT_FOLLOWED;
+	}
 	now = now_ns();
 	t->open_ns = t->entry_ns; /* its return is to be told, even while the task is held */
 	fill_user_head(&call->event.head, USC_RECORD_EVENT, sizeof(call->event), t->serial, now);
@@ -329,7 +333,6 @@ static __always_inline int core_attached_call(struct task_struct *task, struct t
 	call->event.image = t->image;
 	call->event.kind = nr;
 	call->event.how = USC_HOW_ATTACHED;
-	call->event.flags = USC_EVENT_ATTACHED;
 	call->event.source = USC_SOURCE_SYSCALL;
 	fill_user_head(&call->sample.head, USC_RECORD_SAMPLE, sizeof(call->sample), t->serial, now);
 	call->sample.entry_ns = t->entry_ns;

@@ -183,5 +183,67 @@ TEST_F(DescriptorsTest, ASocketLosesItsPeerByConnectingToAnUnspecifiedAddress) {
       "socket:[to inet:127.0.0.1:53]\nsocket:[inet]\nsocket:[to inet:127.0.0.1:53]\nsocket:[at inet:127.0.0.1:7]");
 }
 
+// getsockname and getpeername tell what the kernel has chosen, and whom accept() did not tell.
+TEST_F(DescriptorsTest, SocketsHaveTheAddressesThatCallsTell) {
+  const auto tells = [this](const char* name, std::uint64_t fd, const char* address) {
+    call(name, 0, fd);
+    text(1, address);
+    read(fd);
+  };
+  call("socket", 3, AF_INET, SOCK_STREAM);
+  tells("getsockname", 3, "inet:0.0.0.0:0");  // it has none yet
+  call("bind", 0, 3);
+  text(1, "inet:127.0.0.1:0");
+  read(3);
+  tells("getsockname", 3, "inet:127.0.0.1:36419");
+  call("accept", 4, 3);
+  read(4);
+  tells("getsockname", 4, "inet:127.0.0.1:36419");
+  call("dup", 5, 4);
+  tells("getpeername", 4, "inet:127.0.0.1:4000");
+  read(5);
+  call("socket", 6, AF_INET, SOCK_DGRAM);
+  call("connect", 0, 6);
+  text(1, "inet:127.0.0.1:53");
+  tells("getsockname", 6, "inet:127.0.0.1:5000");  // the peer says more
+  load();
+  EXPECT_EQ(reads(),
+            "socket:[inet]\nsocket:[at inet:127.0.0.1:0]\nsocket:[at inet:127.0.0.1:36419]\nsocket:[accepted]\n"
+            "socket:[accepted]\nsocket:[from inet:127.0.0.1:4000]\nsocket:[from inet:127.0.0.1:4000]\n"
+            "socket:[to inet:127.0.0.1:53]");
+}
+
+TEST_F(DescriptorsTest, ATakenOverDescriptorIsWhatItIsInTheOtherProcess) {
+  for (const std::uint32_t task : {2U, 3U})
+    trace_->task({.task = task,
+                  .process = task,
+                  .parent_task = 1,
+                  .pid = 200 + task,
+                  .tid = 200 + task,
+                  .flags = USC_TASK_FORKED | USC_TASK_PROCESS,
+                  .time = next_,
+                  .below = 0});
+  of_task(3);
+  open("/b", 7);
+  of_task(2);
+  call("pidfd_open", 3, 203);
+  call("pidfd_getfd", 4, 3, 7);
+  read(4);
+  call("pidfd_getfd", 5, 3, 8);  // nothing is known of it there
+  read(5);
+  read(3);
+  load();
+  EXPECT_EQ(reads(), "/b\n?\nanon_inode:[pidfd]");
+}
+
+TEST_F(DescriptorsTest, AFileWithoutANameHasItsFolder) {
+  open("/tmp", 3, O_TMPFILE | O_RDWR);
+  read(3);
+  open(".", 4, O_TMPFILE | O_RDWR);
+  read(4);
+  load();
+  EXPECT_EQ(reads(), "/tmp/(O_TMPFILE)\n/work/(O_TMPFILE)");
+}
+
 }  // namespace
 }  // namespace uscope::store

@@ -41,6 +41,7 @@ class DescriptorsTest : public LoaderTest {
                    .end = next_ + 5,
                    .result = result,
                    .nr = syscalls::syscall_number(USC_ABI_X86_64, name).value_or(999),
+                   .flags = flags_,
                    .a0 = a0,
                    .a1 = a1,
                    .a2 = a2});
@@ -60,6 +61,7 @@ class DescriptorsTest : public LoaderTest {
   }
 
   std::uint32_t task_ = 1;
+  std::uint8_t flags_ = 0;  // USC_EVENT_* of the calls that follow
   std::uint64_t next_ = kStart + 1000;
 };
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sched.h>
 
+#include "store/descriptors/descriptor_calls.h"
 #include "tests/unit/store/descriptors/descriptor_trace.h"
 
 namespace uscope::store {
@@ -29,6 +30,48 @@ TEST_F(DescriptorsTest, AreNotSaidOfAProcessWithIoUring) {
   read(5);
   load();
   EXPECT_EQ(reads(), "?\n?");
+}
+
+// A call that failed has changed nothing, whatever it is.
+TEST_F(DescriptorsTest, AreSaidAfterACallThatFailed) {
+  std::string expected;
+  for (const std::string_view name : all_descriptor_calls()) {
+    if (name == "close") continue;  // it closes the descriptor though it fails, unless the error is EBADF
+    open("/a", 3);
+    call(std::string(name).c_str(), -22, 3, 3, 3);
+    text(0, "/b");
+    text(1, "/c");
+    read(3);
+    open("sub", 4);
+    read(4);
+    call("close", 0, 4);
+    call("close", 0, 3);
+    expected += (expected.empty() ? "" : "\n") + std::string("/a\n/work/sub");
+  }
+  load();
+  EXPECT_EQ(reads(), expected);
+}
+
+TEST_F(DescriptorsTest, AreSaidWhereClosingIsFollowed) {
+  trace_->meta("calls", "read");
+  std::string followed;
+  for (const std::string_view name : all_descriptor_calls())
+    followed += (followed.empty() ? "" : ",") + std::string(name);
+  trace_->meta("followed", followed);
+  flags_ = USC_EVENT_FOLLOWED;
+  open("/a", 3);
+  flags_ = 0;
+  read(3);
+  flags_ = USC_EVENT_FOLLOWED;
+  call("dup2", 4, 3, 4);
+  call("close", 0, 3);
+  flags_ = 0;
+  read(3);
+  read(4);
+  load();
+  EXPECT_EQ(reads(), "/a\n?\n/a");
+  EXPECT_EQ(rows("SELECT count(*) FROM event"), "3");  // what is only followed is no event
+  EXPECT_EQ(rows("SELECT group_concat(name) FROM kind"), "read");
 }
 
 // One that had its ring before the trace: no call tells of it.
