@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "store/write/string_writer.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <string_view>
 #include <vector>
 
 #include "store/descriptors/descriptor_calls.h"
+#include "support/redactor.h"
 #include "syscalls/syscall_table.h"
 #include "trace/string_kind.h"
 
@@ -90,15 +93,47 @@ Result<void> StringWriter::write_texts(EventRowId event_id, std::span<const trac
 
 Result<void> StringWriter::write(EventRowId event_id, const usc_event& event,
                                  std::span<const trace::OrderedString> strings) {
+  const ExecArgs args = exec_args(event);
+  const bool executed = args.path >= 0 && event.how == USC_HOW_RETURNED && event.result == 0;
+  const ImageFacts* image = executed ? image_of(event) : nullptr;
+  std::vector<trace::OrderedString> with_path;
+  if (image != nullptr && !image->path.empty()) {
+    auto path = executed_path(event, *image, args);
+    if (!path) return path.error();
+    with_path.assign(strings.begin(), strings.end());
+    with_path.push_back(*path);
+    strings = with_path;
+  }
   auto named = descriptors_.observe(event, strings);
   if (!named) return named.error();
   find_object(event, *named, strings);
   for (const auto& [arg, string_id, late] : *named)
     if (auto done = insert(event_id, arg, string_id, late, StringSource::kDescriptor); !done) return done;
   if (auto done = write_texts(event_id, strings); !done) return done;
-  if (event.how != USC_HOW_RETURNED || event.result != 0) return {};
-  const ExecArgs args = exec_args(event);
-  return args.path < 0 ? Result<void>() : write_exec(event_id, event, args);
+  if (image == nullptr) return {};
+  const std::string argv = image->argv_json();
+  if (argv.empty()) return {};
+  auto id = strings_.intern(argv);
+  return id ? insert(event_id, args.argv, *id, false, StringSource::kProgram) : id.error();
+}
+
+// The path that was passed. The kernel keeps "/dev/fd/3/sub" of what execveat began at descriptor 3, and "/dev/fd/3" of
+// an empty path.
+Result<trace::OrderedString> StringWriter::executed_path(const usc_event& event, const ImageFacts& image,
+                                                         ExecArgs args) {
+  std::string_view path = image.path;
+  const std::string folder =
+      args.path > 0 ? fmt::format("/dev/fd/{}", descriptor_arg(event, static_cast<std::size_t>(args.path) - 1)) : "";
+  if (!folder.empty() && path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/'))
+    path.remove_prefix(std::min(path.size(), folder.size() + 1));
+  auto id = strings_.intern(path);
+  if (!id) return id.error();
+  trace::OrderedString string{.string_id = *id};
+  string.arg = static_cast<std::uint8_t>(args.path);
+  string.kind = USC_STRING_EXEC;
+  string.flags = image.path == kRedacted ? USC_STRING_REDACTED : 0;
+  string.first = path.empty() ? '\0' : path.front();
+  return string;
 }
 
 // A path counts before a descriptor, and so does an address that the program passed. A path that is null stands for its
@@ -147,20 +182,6 @@ const StringWriter::ExecArgs& StringWriter::exec_args(const usc_event& event) {
   if (event.abi >= kAbis || event.kind >= syscalls::kSyscallNumbers) return kNone;
   // x32 has a number of its own for exec.
   return exec_args_[event.abi * syscalls::kSyscallNumbers + event.kind];
-}
-
-Result<void> StringWriter::write_exec(EventRowId event_id, const usc_event& event, ExecArgs args) {
-  const ImageFacts* image = image_of(event);
-  if (image == nullptr) return {};
-  const std::string argv = image->argv_json();
-  for (const auto& [arg, text] : {std::pair(args.path, &image->path), std::pair(args.argv, &argv)}) {
-    if (text->empty()) continue;
-    auto id = strings_.intern(*text);
-    if (!id) return id.error();
-    if (arg == args.path) object_ = {.name = *id, .is_about_any = true};
-    if (auto done = insert(event_id, arg, *id, false, StringSource::kProgram); !done) return done;
-  }
-  return {};
 }
 
 // The image that this exec made: of the same task, while the call was under way.

@@ -62,7 +62,7 @@ class StringWriter {
 
   Result<void> insert(EventRowId event_id, int arg, StringRowId string_id, bool late, StringSource source);
   Result<void> write_contents(EventRowId event_id, const trace::OrderedString& string);
-  Result<void> write_exec(EventRowId event_id, const usc_event& event, ExecArgs args);
+  Result<trace::OrderedString> executed_path(const usc_event& event, const ImageFacts& image, ExecArgs args);
   void find_object(const usc_event& event, std::span<const DescriptorTracker::Named> named,
                    std::span<const trace::OrderedString> strings);
   const ExecArgs& exec_args(const usc_event& event);

@@ -245,5 +245,25 @@ TEST_F(DescriptorsTest, AFileWithoutANameHasItsFolder) {
   EXPECT_EQ(reads(), "/tmp/(O_TMPFILE)\n/work/(O_TMPFILE)");
 }
 
+// A successful exec counts at the file that was run, and its argument is what was passed.
+TEST_F(DescriptorsTest, AnExecIsAtTheFileThatWasRun) {
+  const auto execute = [this](const char* name, const char* path, std::uint64_t folder) {
+    call(name, 0, folder, 0, 0);
+    trace_->exec(1, 1, ++image_, 1, path, std::string("app\0", 4), next_ + 2);
+  };
+  open("/usr", 3);
+  execute("execve", "./run", 0);
+  execute("execve", "/bin/true", 0);
+  execute("execveat", "/dev/fd/3/bin/true", 3);
+  execute("execveat", "/dev/fd/3", 3);  // an empty path
+  execute("execveat", "sub/run", static_cast<std::uint64_t>(AT_FDCWD));
+  execute("execveat", "/dev/fd/4/other", 3);  // an absolute path
+  load();
+  EXPECT_EQ(rows("SELECT s.value, coalesce(f.value, '-') FROM object_total LEFT JOIN string f ON f.id = folder_id JOIN "
+                 "string s ON "
+                 "s.id = string_id JOIN kind ON kind.id = kind_id WHERE name LIKE 'exec%' ORDER BY 1"),
+            "|/usr\n./run|/work\n/bin/true|-\n/dev/fd/4/other|-\nbin/true|/usr\nsub/run|/work");
+}
+
 }  // namespace
 }  // namespace uscope::store

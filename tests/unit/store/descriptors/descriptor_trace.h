@@ -61,6 +61,7 @@ class DescriptorsTest : public LoaderTest {
   }
 
   std::uint32_t task_ = 1;
+  std::uint32_t image_ = 100;
   std::uint8_t flags_ = 0;  // USC_EVENT_* of the calls that follow
   std::uint64_t next_ = kStart + 1000;
 };
