@@ -174,6 +174,8 @@ Result<bool> CodeWalk::step(const Instruction& one, Path& path) {
   };
   if (one.category() == ZYDIS_CATEGORY_RET) return result(end(one, path), false);
   if (!is_nop(one)) path.pushed = sets_return_address(one);
+  if (!is_nop(one) && !one.is(ZYDIS_MNEMONIC_JMP))
+    path.before = one.is(ZYDIS_MNEMONIC_POP) ? std::optional(one) : std::nullopt;
   const auto target = direct_target(one);
   if (one.category() == ZYDIS_CATEGORY_CALL) {
     if (target && part_of(*target) != nullptr && *target != function_.low) {
@@ -276,6 +278,7 @@ Result<void> CodeWalk::jump_indirectly(const Instruction& one, const Path& path)
   if (by_table && value.most < kMostEntries && follow_table(value, path.values)) jump->stays = true;
   if (by_table && !jump->stays) open_tables_.push_back({value, 0});
   ends_.indirect.push_back(*jump);
+  if (path.before && pops_target(*path.before, one)) ends_.indirect.push_back(jump_by_return(*path.before));
   return {};
 }
 

@@ -45,8 +45,9 @@ class CodeWalk {
   struct Path {
     std::uint64_t address = 0;
     RegisterValues values;
-    bool after_call = false;  // only nops since a call
-    bool pushed = false;      // the last instruction has put on the stack where a `ret` leads
+    bool after_call = false;                           // only nops since a call
+    bool pushed = false;                               // the last instruction has put on the stack where a `ret` leads
+    std::optional<Instruction> before = std::nullopt;  // a `pop`, if that was the last instruction
   };
   // A table whose length no comparison tells.
   struct OpenTable {

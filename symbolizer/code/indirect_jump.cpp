@@ -177,6 +177,13 @@ IndirectJump jump_by_return(const Instruction& ret) {
   return out;
 }
 
+bool pops_target(const Instruction& before, const Instruction& jump) {
+  const ZydisDecodedOperand& popped = before.operands[0];
+  const ZydisDecodedOperand& to = jump.operands[0];
+  return before.is(ZYDIS_MNEMONIC_POP) && popped.type == ZYDIS_OPERAND_TYPE_REGISTER &&
+         to.type == ZYDIS_OPERAND_TYPE_REGISTER && popped.reg.value == to.reg.value && can_be_probed(before);
+}
+
 std::optional<usc_jump> followed_jump(const IndirectJump& jump, const FunctionEnds& ends, std::uint64_t entry) {
   static_assert(JumpOperand::kNone == USC_JUMP_NOTHING && JumpOperand::kRip == USC_JUMP_PLACE);
   const std::uint64_t place = probe_address(jump);

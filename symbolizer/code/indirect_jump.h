@@ -28,6 +28,10 @@ constexpr std::size_t kMostThunk = 64;
 [[nodiscard]] bool sets_return_address(const Instruction& before);
 [[nodiscard]] IndirectJump jump_by_return(const Instruction& ret);
 
+// Whether an instruction takes from the stack where the jump behind it leads: the two are a `ret`, and a probe on the
+// first one meets it.
+[[nodiscard]] bool pops_target(const Instruction& before, const Instruction& jump);
+
 // Where a probe of the jump stands.
 [[nodiscard]] inline std::uint64_t probe_address(const IndirectJump& jump) {
   return jump.address + jump.prefixes;

@@ -132,13 +132,14 @@ class Ways(ReturnsCase):
 
     @of_core
     def test_indirect_jumps_are_ends_if_they_lead_out(self):
-        self.run_way("indirect", "threads", "jumps_unmarked", "jumps_by_thunk", "goes_round", "leaps", "lands")
-        self.assertEqual(self.ends(), {"threads": {"returned": 6}, "jumps_unmarked": {"returned": 15}, "jumps_by_thunk": {"returned": 5},
+        self.run_way("indirect", "threads", "jumps_unmarked", "jumps_by_thunk", "pops_return", "goes_round", "leaps", "lands")
+        self.assertEqual(self.ends(), {"threads": {"returned": 6}, "jumps_unmarked": {"returned": 15}, "jumps_by_thunk": {"returned": 5}, "pops_return": {"returned": 5},
                                        "goes_round": {"returned": 5}, "leaps": {"left": 5}, "lands": {"returned": 10}})
         self.assertEqual([result for _, result in self.results("threads")][1:], [6, 10, 14, 18, 22])
         self.assertEqual(self.results("jumps_unmarked"), [(0, 2), (1, 3), (2, None)] * 5)
         self.assertEqual(self.results("goes_round"), [(4, 5)] * 5)
         self.assertEqual({result for _, result in self.results("jumps_by_thunk")}, {None})
+        self.assertEqual(self.results("pops_return"), [(i, i + 200) for i in range(5)])
         self.assertEqual(self.lost(), {})
 
     def test_a_jump_by_memory_that_is_not_there_is_decided_later_or_counted(self):

@@ -100,6 +100,17 @@ TEST_F(FunctionEndsTest, EachReturnIsFoundAndNothingElse) {
   EXPECT_EQ(ends({0xc3, 0xcc, 0xcc}), "r0");
 }
 
+// pop %rcx; jmp *%rcx is a return. The jump may be reached from elsewhere, too.
+TEST_F(FunctionEndsTest, AReturnAddressMayBePopped) {
+  EXPECT_EQ(ends({0x59, 0xff, 0xe1}), "ri0 i1");
+  EXPECT_EQ(ends({0x59, 0x90, 0xff, 0xe1}), "ri0 i2");        // with a nop between
+  EXPECT_EQ(ends({0x41, 0x5b, 0x41, 0xff, 0xe3}), "ri0 i2");  // r11
+  EXPECT_EQ(ends({0x59, 0xff, 0xe2}), "i1");                  // another register
+  EXPECT_EQ(ends({0x59, 0x5a, 0xff, 0xe1}), "i2");            // another pop between
+  EXPECT_EQ(ends({0x59, 0xff, 0x21}), "i1");                  // to where it points
+  EXPECT_EQ(ends({0x74, 0x01, 0x59, 0xff, 0xe1}), "ri2 i3");  // a way past the pop
+}
+
 // What no path reaches may be data, whatever its bytes look like.
 TEST_F(FunctionEndsTest, WhatIsNotReachedIsNoPlace) {
   // jmp 2f; 1: nop; nop; ret; nop; 2: ret
