@@ -104,6 +104,14 @@ def children_of(pid):
         return [int(child) for child in file.read().split()]
 
 
+def is_alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
 class SilentSources(TraceCase):
     def build(self, name, source, *options):
         path = self.path(name)
@@ -176,9 +184,13 @@ class SilentSources(TraceCase):
         guards = [pid for pid in children_of(recording.pid) if name_of(pid) == "uscope-guard"]
         self.assertEqual(len(guards), 1)
         os.kill(guards[0], signal.SIGKILL)
+        until = time.monotonic() + 20 * SLOWNESS
+        while is_alive(guards[0]) and time.monotonic() < until:
+            time.sleep(0.01)
         rest, said = recording.communicate("\n", timeout=60 * SLOWNESS)
         self.assertEqual((recording.returncode, rest, self.hits()), (0, "5\n", 5), said)
-        self.assertEqual(self.losses(), {"probe_removed": 1})
+        # The second run is a process that has mapped a file without probes, if uscope knew by then.
+        self.assertIn(self.losses(), ({"probe_removed": 1, "probe_not_there": 1}, {"probe_removed": 1}), said)
         self.assertIn(f"{program} has lost its probes: the process that holds them (uscope-guard) was ended", said)
 
     def test_a_file_that_is_open_for_writing_is_not_probed(self):
