@@ -215,6 +215,11 @@ struct sched_entity {
 	__u64 sum_exec_runtime;
 };
 
+struct uprobe_task {
+	unsigned long xol_vaddr;
+	unsigned long vaddr;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	int pid;
@@ -242,6 +247,7 @@ struct task_struct {
 	struct nsproxy *nsproxy;
 	struct files_struct *files;
 	struct seccomp seccomp;
+	struct uprobe_task *utask;
 	int *set_child_tid;
 	struct thread_struct thread;
 };

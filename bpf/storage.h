@@ -595,6 +595,25 @@ static __always_inline bool may_be_supervised(struct task_struct *task)
 	return walk.listens || walk.filter;
 }
 
+/* A kernel without uprobes has no such field. */
+static __always_inline bool meets_probes(struct task_struct *task)
+{
+	return bpf_core_field_exists(task->utask) && TASK_FIELD(task, utask);
+}
+
+static __always_inline __u64 copied_instruction(struct task_struct *task, __u64 *probed)
+{
+	struct uprobe_task *utask;
+
+	if (!bpf_core_field_exists(task->utask))
+		return 0;
+	utask = TASK_FIELD(task, utask);
+	if (!utask)
+		return 0;
+	*probed = BPF_CORE_READ(utask, vaddr);
+	return BPF_CORE_READ(utask, xol_vaddr);
+}
+
 static __always_inline const char *image_name(struct linux_binprm *bprm)
 {
 	return BPF_CORE_READ(bprm, filename);

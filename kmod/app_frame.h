@@ -48,9 +48,10 @@ static int app_frame_in(struct task_entry *t, struct scratch *s, u64 *pc, char *
 {
 	struct walk_context context = {.s = s};
 	struct file_name name = {.text = text, .room = room};
+	struct pt_regs *regs = task_pt_regs(current);
 	__u64 frame;
 
-	walk_starts_at(s, task_pt_regs(current), t);
+	walk_starts_at(s, regs, place_now(regs, true), t);
 	walk_begin(s, t);
 	usc_loop(MAX_STEPS, walk_to_app, &context);
 	if (s->defer || mappings_moved(s, t))

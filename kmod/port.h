@@ -381,6 +381,26 @@ static __always_inline bool has_probes_in_files(void)
 	return false;
 }
 
+static __always_inline bool meets_probes(struct task_struct *task)
+{
+#ifdef CONFIG_UPROBES
+	return task->utask;
+#else
+	return false;
+#endif
+}
+
+static __always_inline __u64 copied_instruction(struct task_struct *task, __u64 *probed)
+{
+#ifdef CONFIG_UPROBES
+	if (task->utask) {
+		*probed = task->utask->vaddr;
+		return task->utask->xol_vaddr;
+	}
+#endif
+	return 0;
+}
+
 static __always_inline __u32 file_links(struct file *file)
 {
 	return file_inode(file)->i_nlink;

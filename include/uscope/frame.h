@@ -13,7 +13,7 @@ struct usc_frame {
 	__u64 pc;
 	__u64 regs[16]; /* by DWARF number */
 	__u32 known;	/* USC_KNOWN bits */
-	__u32 exact;	/* pc is that of an interrupted instruction, not a return address */
+	__u32 exact;	/* pc is that of an interrupted instruction; else, of the one behind a call */
 };
 
 #endif

@@ -7,7 +7,9 @@
 //   file checks the coverage of each frame again, to report the first one without.
 // - It ends a walk in the same way if the return address is undefined, is 0, or cannot be read; kRoot is only the first
 //   of these.
-// - It subtracts one from return addresses, but not after a signal frame. Its `isactivation` also holds for the signal
+// - It subtracts one from return addresses, but not after a signal frame, nor from the innermost pc: of a thread in a
+// system
+//   call, the walk is started inside the call's instruction. Its `isactivation` also holds for the signal
 //   trampoline's own frame; OracleFrame::exact does not, so it is derived from the CFI's signal flag.
 // - If CFI has no rule for rbx, libdwfl does not assume "same value" (its table of the ABI names another register), so
 //   a CFA by rbx may end its walk early.
@@ -100,7 +102,7 @@ class Oracle::Space {
   void report(const File& file, std::uint64_t bias);
   Coverage coverage_at(std::uint64_t address);
   static bool has_untrue_cfi(File& file, std::uint64_t address);
-  std::uint64_t bytes_behind_fde(std::uint64_t pc);
+  std::uint64_t bytes_before(std::uint64_t pc, bool behind);
   bool read_word(std::uint64_t address, std::uint64_t& word);
   int take_frame(Dwfl_Frame* frame);
   void finish(int status);
@@ -285,8 +287,8 @@ int Oracle::Space::take_frame(Dwfl_Frame* frame) {
   Dwarf_Addr pc = 0;
   if (!dwfl_frame_pc(frame, &pc, nullptr)) return DWARF_CB_ABORT;
   const bool first = walk_.frames.empty();
-  const bool exact = first || previous_signal_;
-  const Coverage coverage = coverage_at(exact ? pc : pc - 1);
+  const Coverage coverage = coverage_at(first || previous_signal_ ? pc : pc - 1);
+  const bool exact = first ? !sample_->behind : previous_signal_;
   previous_signal_ = coverage.signal_frame;
   at_root_ = coverage.root;
   left_copy_ = false;
@@ -297,16 +299,17 @@ int Oracle::Space::take_frame(Dwfl_Frame* frame) {
   return DWARF_CB_ABORT;
 }
 
-// If no CFI covers the pc, and it is directly after an FDE, or after a system call instruction directly after an FDE:
-// the distance back to the last byte of that FDE. Otherwise 0.
-std::uint64_t Oracle::Space::bytes_behind_fde(std::uint64_t pc) {
+// How far before the pc a walk starts. If no CFI covers where the pc is looked up, and it is directly after an FDE, or
+// after a system call instruction directly after an FDE: at the last byte of that FDE.
+std::uint64_t Oracle::Space::bytes_before(std::uint64_t pc, bool behind) {
   constexpr std::uint64_t kSyscallBytes = 2;
   constexpr std::uint64_t kSyscall = 0x050f;
-  if (pc <= kSyscallBytes || coverage_at(pc).covered) return 0;
+  const std::uint64_t looked_up = behind ? 1 : 0;
+  if (pc <= kSyscallBytes || coverage_at(pc - looked_up).covered) return looked_up;
   if (coverage_at(pc - 1).covered) return 1;
   std::uint64_t code = 0;
-  if (!read_word(pc - kSyscallBytes, code) || (code & 0xffff) != kSyscall) return 0;
-  return coverage_at(pc - kSyscallBytes - 1).covered ? kSyscallBytes + 1 : 0;
+  if (!read_word(pc - kSyscallBytes, code) || (code & 0xffff) != kSyscall) return looked_up;
+  return coverage_at(pc - kSyscallBytes - 1).covered ? kSyscallBytes + 1 : looked_up;
 }
 
 // libdwfl reports success even if it could not read the return address, or read 0.
@@ -328,11 +331,9 @@ OracleWalk Oracle::Space::walk(const OracleSample& sample) {
   left_copy_ = false;
   previous_signal_ = false;
   at_root_ = false;
-  first_pc_ = sample.pc;
-  if (const std::uint64_t back = bytes_behind_fde(sample.pc); back > 0) {
-    first_pc_ = sample.pc - back;
-    walk_.begun_before_hole = true;
-  }
+  const std::uint64_t back = bytes_before(sample.pc, sample.behind);
+  first_pc_ = sample.pc - back;
+  walk_.begun_before_hole = back > (sample.behind ? 1 : 0);
   const auto take = [](Dwfl_Frame* frame, void* self) { return static_cast<Space*>(self)->take_frame(frame); };
   const int status = dwfl_getthread_frames(dwfl_.get(), kThread, take, this);
   if (walk_.end != OracleEnd::kLimit) finish(status);

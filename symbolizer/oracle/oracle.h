@@ -32,13 +32,14 @@ struct OracleModule {
 struct OracleSample {
   std::array<std::uint64_t, 16> registers{};  // by DWARF number
   std::uint64_t pc = 0;
+  bool behind = false;     // pc is behind the instruction of a system call that the thread is in
   std::uint64_t base = 0;  // address of the copy's first byte
   std::span<const std::byte> stack;
 };
 
 struct OracleFrame {
   std::uint64_t pc = 0;
-  bool exact = false;  // the address of an interrupted instruction, not a return address
+  bool exact = false;  // the address of an interrupted instruction, not of the one behind a call
 };
 
 enum class OracleEnd {
@@ -56,8 +57,8 @@ struct OracleWalk {
   // itself is correct; frames after it, if any, were found by following rbp and are no evidence. Without such frames,
   // `end` is kError. (The loader's entry code is such a frame: rows call it the root.)
   std::int32_t uncovered = -1;
-  // The innermost pc lies in no FDE, but directly after one, or after a system call instruction directly after one
-  // (glibc's clone3): the walk was started inside the FDE, since libdwfl would otherwise follow rbp.
+  // The innermost frame is looked up in no FDE, but directly after one, or at a system call instruction directly after
+  // one (glibc's clone3): the walk was started inside the FDE, since libdwfl would otherwise follow rbp.
   bool begun_before_hole = false;
 };
 

@@ -13,8 +13,9 @@
 // bytes (known_code.h).
 //
 // A system call instruction directly after an FDE counts as the last one of that FDE: glibc's clone3 ends its FDE
-// before it, though its state still holds. Where a system call instruction is the last one, so does the byte behind it,
-// which is the pc of whoever makes the call: that of every thread that creates another would lie in a hole.
+// before it, though its state still holds, and every thread that creates another is there. Where a system call
+// instruction is the last one, so does the byte behind it: the pc to which a handler returns that ran at the end of the
+// call.
 //
 // Coroutines. makecontext makes a coroutine return to glibc's __start_context as if it had been called from the byte
 // before: that byte is the end of the stack, and so is the function, which continues with the next context or exit. It

@@ -83,6 +83,7 @@ std::vector<char> sample_of(const GoldenStack& stack, RowDetail detail) {
   sample.mm = kMm;
   sample.reason = detail == RowDetail::kStack ? USC_DEFER_NO_TABLE : USC_DEFER_REGISTER;
   sample.pc = stack.pc;
+  sample.flags = stack.behind ? USC_SAMPLE_BEHIND : 0;
   std::copy(stack.registers.begin(), stack.registers.end(), sample.regs);
   sample.base = stack.registers[USC_REG_RSP];
   sample.end_base = stack.end_base;
@@ -122,6 +123,8 @@ bool read_line(const std::string& line, GoldenStack& stack) {
     in >> stack.program;
   } else if (word == "pc") {
     in >> stack.pc;
+  } else if (word == "behind") {
+    stack.behind = true;
   } else if (word == "registers") {
     for (std::uint64_t& reg : stack.registers) in >> reg;
   } else if (word == "end") {
@@ -185,7 +188,8 @@ UnwindTable table_of(const GoldenRows& rows) {
 }
 
 std::string to_text(const GoldenStack& stack) {
-  std::string out = "program " + stack.program + "\npc " + hex(stack.pc) + "\nregisters";
+  std::string out =
+      "program " + stack.program + "\npc " + hex(stack.pc) + (stack.behind ? "\nbehind" : "") + "\nregisters";
   for (const std::uint64_t reg : stack.registers) out += " " + hex(reg);
   out += "\n";
   if (stack.end_base != 0) out += "end " + hex(stack.end_base) + "\n";

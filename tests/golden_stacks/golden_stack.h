@@ -34,6 +34,7 @@ struct GoldenFile {
 struct GoldenStack {
   std::string program;
   std::uint64_t pc = 0;
+  bool behind = false;  // usc_sample::behind
   std::array<std::uint64_t, 16> registers{};
   std::uint64_t end_base = 0;                    // usc_sample's second copy
   std::map<std::uint64_t, std::uint64_t> words;  // by address

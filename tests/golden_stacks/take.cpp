@@ -144,6 +144,7 @@ class Taker final : public tracer::CompareObserver {
     GoldenStack& stack = candidate.stack;
     stack.program = program_;
     stack.pc = sample.pc;
+    stack.behind = (sample.flags & USC_SAMPLE_BEHIND) != 0;
     std::copy(std::begin(sample.regs), std::end(sample.regs), stack.registers.begin());
     stack.end_base = sample.end_base;
     stack.frames = compared.uscope_frames;

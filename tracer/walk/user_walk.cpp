@@ -151,7 +151,7 @@ UserStack Walk::run() {
   frame_.pc = sample_.pc;
   std::memcpy(frame_.regs, sample_.regs, sizeof(frame_.regs));
   frame_.known = USC_KNOWN_ALL;
-  frame_.exact = 1;
+  frame_.exact = (sample_.flags & USC_SAMPLE_BEHIND) == 0 ? 1 : 0;
   for (int i = 0; i < kMaxSteps; i++) {
     if (const auto ended = pass_frame(stack)) {
       stack.ended = *ended;

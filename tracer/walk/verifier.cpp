@@ -94,6 +94,7 @@ std::optional<usc_verify> Verifier::check(const usc_sample& sample) {
   symbolizer::OracleSample copy;
   std::copy(std::begin(sample.regs), std::end(sample.regs), copy.registers.begin());
   copy.pc = sample.pc;
+  copy.behind = (sample.flags & USC_SAMPLE_BEHIND) != 0;
   copy.base = sample.base;
   copy.stack = StackCopy(sample).unbroken();
   const auto walk = oracle_.walk(sample.mm, copy);

@@ -121,6 +121,13 @@ static bool may_meet_files(void);
 /* Is the collector to know in which mappings the kernel puts no breakpoints: are there probes in files? */
 static bool has_probes_in_files(void);
 
+/*
+ * Probes in programs (uprobes), whoever has set them. meets_probes: has the task met one so far? copied_instruction: where the
+ * copy of the probed instruction is that it executes now, and where the instruction itself (*probed); 0 = it executes none.
+ */
+static bool meets_probes(struct task_struct *task);
+static __u64 copied_instruction(struct task_struct *task, __u64 *probed);
+
 /* Mappings that have been announced to the collector. */
 static int was_announced(const struct announced_key *key);
 static void remember_announced(const struct announced_key *key);

@@ -213,7 +213,7 @@ struct stack_log {
  */
 struct memo_slot {
 	__u64 key;
-	__u64 pc;
+	__u64 pc;  /* pc << 1 | exact, as row_slot.pc */
 	__u64 rbp; /* less rsp */
 	__u32 stack;
 	__u32 exe_file;
@@ -249,12 +249,13 @@ struct scratch {
 	struct usc_frame frame;
 	__u64 key; /* of the address space now; 0 = mappings are changing, nothing is cached */
 	/* Registers that it begins with. */
-	__u64 start_pc;
+	__u64 start_pc; /* as struct place has it; so is start_behind */
 	__u64 start_rsp;
 	__u64 start_rbp;
 	__u64 block_base;
 	__u64 wanted_end; /* what is behind this address will not be asked for; 0 = not known */
 	__u32 block_bytes;
+	__u32 start_behind;
 	__u32 cpu;
 	struct usc_scope_state scope;
 	__u32 exe_file;

@@ -10,8 +10,9 @@
 
 /*
  * A frame of a stack in 64 bits: file serial << 48 | exact << 47 | offset. `exact`: the offset is that of the
- * interrupted instruction (innermost frame, or across a signal frame); otherwise it is a return address, and the call
- * is before it. With file 0 (memory without a file: JIT) the low 47 bits are the address itself.
+ * interrupted instruction (innermost frame, unless the task is in a system call; or across a signal frame); otherwise it
+ * is a return address, or that behind a system call's instruction, and the call is before it. With file 0 (memory
+ * without a file: JIT) the low 47 bits are the address itself.
  */
 #define USC_FRAME_EXACT (1ull << 47)
 #define USC_FRAME_OFFSET(frame) ((frame) & (USC_FRAME_EXACT - 1))
@@ -69,7 +70,7 @@ struct usc_sample {
 	__u64 end_base;
 	__u64 end_pages;
 	__u32 end_bytes;
-	__u32 pad;
+	__u32 flags; /* USC_SAMPLE_* */
 	/*
 	 * Pages of the first and of the second copy that are not in `data`, though `bytes` and `end_bytes` count them:
 	 * they are what the page of the same number (address / 4096 % 64) was last in such copies of this processor. The
@@ -83,6 +84,9 @@ struct usc_sample {
 };
 
 #define USC_SAMPLE_PAGES 64 /* of each of the two copies, at most */
+
+/* usc_sample.flags */
+#define USC_SAMPLE_BEHIND 1 /* the task is at the instruction before pc */
 
 enum usc_defer_reason {
 #define USC_X(name, text, counted, meaning) USC_DEFER_##name,

@@ -124,7 +124,7 @@ std::vector<Layout> other_layouts() {
        {FIELD(usc_sample, head), FIELD(usc_sample, entry_ns), FIELD(usc_sample, stack), FIELD(usc_sample, mm),
         FIELD(usc_sample, exe_file), FIELD(usc_sample, reason), FIELD(usc_sample, verify), FIELD(usc_sample, bytes),
         FIELD(usc_sample, base), FIELD(usc_sample, pages), FIELD(usc_sample, end_base), FIELD(usc_sample, end_pages),
-        FIELD(usc_sample, end_bytes), FIELD(usc_sample, pad), FIELD(usc_sample, same), FIELD(usc_sample, end_same),
+        FIELD(usc_sample, end_bytes), FIELD(usc_sample, flags), FIELD(usc_sample, same), FIELD(usc_sample, end_same),
         FIELD(usc_sample, pc), FIELD(usc_sample, regs), TAIL(usc_sample, data)}},
       {"usc_verify",
        sizeof(usc_verify),

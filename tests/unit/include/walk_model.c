@@ -33,6 +33,10 @@ struct vm_area_struct {
 };
 struct task_struct {
   int tgid;
+  unsigned long sas_ss_sp, sas_ss_size;
+  struct {
+    unsigned long sig[1];
+  } blocked;
 };
 struct pt_regs {
   unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp, ss;
@@ -41,6 +45,7 @@ struct pt_regs {
 #define VM_EXEC 4ull
 #define VM_MAYSHARE 0x80ull
 #define MM_FIELD(task, field) 0
+#define TASK_FIELD(task, field) ((task)->field)
 #define VMA_SPACE(vma) 1
 #define SERIAL(of) (&last_serial)
 #define with_vma(address, callback, context) \
@@ -68,6 +73,7 @@ static struct task_entry entry;
 static struct file files[WALK_FILES];
 static struct usc_file_entry file_entries[WALK_FILES];
 static struct cpu_state cpu;
+static struct walk_task asked_task = {.before = -1, .around = -1};
 
 #define USC_SLOT(function, array, type, count, per_cpu)       \
   static type array[(per_cpu) == USC_QUESTION ? 1 : (count)]; \
@@ -143,6 +149,10 @@ static int stretch_word(struct scratch* s, __u32 at, __u64* value) {
 }
 static void close_stretch(void) {}
 static long read_user(void* to, __u32 bytes, const void* from) {
+  const int code = (__u64)from == asked_task.pc - 1 ? asked_task.around : asked_task.before;
+
+  if (asked_task.pc && (__u64)from < asked_task.pc && (__u64)from >= asked_task.pc - 2)
+    return code < 0 ? -1 : (memcpy(to, &code, bytes), 0);
   if (walk_model.copy_is_interrupted) walk_model.copy_is_interrupted();
   return (void)to, (void)bytes, (void)from, -1;
 }
@@ -187,6 +197,13 @@ static bool may_meet_files(void) {
 }
 static bool has_probes_in_files(void) {
   return false;
+}
+static bool meets_probes(struct task_struct* of) {
+  return (void)of, asked_task.meets_probes;
+}
+static __u64 copied_instruction(struct task_struct* of, __u64* probed) {
+  *probed = asked_task.probed;
+  return (void)of, asked_task.copy;
 }
 static __u32 file_links(struct file* file) {
   return (void)file, 1;
@@ -239,7 +256,18 @@ __u32 walk_model_take(void) {
     file_entries[i].state = USC_FILE_READY;
     file_entries[i].classes = walk_model.files[i].classes;
   }
-  return take_stack(&regs, &entry, 0);
+  return take_stack(&regs, (struct place){walk_model.pc, walk_model.behind}, &entry, 0);
+}
+
+struct walk_place walk_model_place(const struct walk_task* of) {
+  struct place place;
+
+  asked_task = *of;
+  regs.orig_ax = of->orig_ax;
+  regs.ip = of->pc;
+  place = place_now(&regs, !of->is_in_program);
+  asked_task.pc = 0;
+  return (struct walk_place){place.pc, place.behind};
 }
 
 __u32 walk_model_take_inside(void) {
@@ -255,7 +283,7 @@ __u32 walk_model_interrupt(__u32 serial) {
   __u32 id;
 
   entry.serial = serial;
-  id = take_stack(&regs, &entry, 0);
+  id = take_stack(&regs, (struct place){walk_model.pc, walk_model.behind}, &entry, 0);
   entry.serial = 1;
   return id;
 }

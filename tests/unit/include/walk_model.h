@@ -28,6 +28,7 @@ struct walk_model {
   __u64 pc;
   __u64 rsp;
   __u64 rbp;
+  __u32 behind;     /* it is at the instruction before pc */
   __u64 stack_base; /* its memory: words of `stack`, and no other can be read */
   __u64* stack;
   __u32 stack_words;
@@ -45,6 +46,22 @@ extern struct walk_model walk_model;
 void walk_model_reset(void);
 /* The stack of a call now. 0: none. */
 __u32 walk_model_take(void);
+/* A task as place_now() asks about it. */
+struct walk_task {
+  __u64 orig_ax;
+  __u64 pc;
+  int before; /* the two bytes before pc; less than 0: they cannot be read. So of the next. */
+  int around; /* the byte before pc and the one at it */
+  __u32 is_in_program;
+  __u32 meets_probes;
+  __u64 copy; /* of a probed instruction, and where that is */
+  __u64 probed;
+};
+struct walk_place {
+  __u64 pc;
+  __u32 behind;
+};
+struct walk_place walk_model_place(const struct walk_task* task);
 /* The mappings change: nothing that is remembered holds. */
 void walk_model_remap(void);
 /* As if it had interrupted another walk. */

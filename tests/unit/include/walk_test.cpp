@@ -139,7 +139,7 @@ class WalkModel : public ::testing::Test {
     frame.regs[USC_REG_RSP] = walk_model.rsp;
     frame.regs[USC_REG_RBP] = walk_model.rbp;
     frame.known = USC_KNOWN_ALL;
-    frame.exact = 1;
+    frame.exact = walk_model.behind == 0 ? 1 : 0;
     for (int i = 0; i < kMostSteps; i++) {
       const __u64 address = frame.pc - (frame.exact ? 0 : 1);
       const __u64 number = (address - WALK_TEXT) / WALK_FILE_BYTES;
@@ -171,7 +171,7 @@ class WalkModel : public ::testing::Test {
   void change() {
     const __u64 at = (walk_model.rsp - kStackBase) / 8;
 
-    switch (any(9)) {
+    switch (any(10)) {
       case 0:
       case 1:
         put(at + any(40), any_word());
@@ -195,6 +195,9 @@ class WalkModel : public ::testing::Test {
         break;
       case 7:
         walk_model.exe_file = WALK_FILE_SERIAL(any(2));
+        break;
+      case 8:
+        walk_model.behind ^= 1;
         break;
       default:
         break;
@@ -299,6 +302,96 @@ TEST_F(WalkModel, AWalkThatWouldInterruptAnotherOneIsLeftToTheCollector) {
   EXPECT_NE(walk_model_take_inside(), 0);
   EXPECT_EQ(told_stacks.size(), told);
   EXPECT_EQ(walk_model_deferred(USC_DEFER_INTERRUPTED), 1);
+}
+
+constexpr __u64 kPc = WALK_TEXT + 100;
+constexpr __u64 kNoCall = ~0ull;
+constexpr int kUnreadable = -1;
+constexpr int kNop = 0x9090;
+
+__u32 is_behind(const walk_task& task) {
+  const walk_place place = walk_model_place(&task);
+  EXPECT_EQ(place.pc, task.pc);
+  return place.behind;
+}
+
+__u32 is_behind(__u64 orig_ax, __u64 pc, int before) {
+  walk_task task{};
+  task.orig_ax = orig_ax;
+  task.pc = pc;
+  task.before = before;
+  task.around = kNop;
+  return is_behind(task);
+}
+
+// In no call, in the kernel, and with probes.
+walk_task interrupted(__u64 pc) {
+  walk_task task{};
+  task.orig_ax = kNoCall;
+  task.pc = pc;
+  task.before = task.around = kNop;
+  task.meets_probes = 1;
+  return task;
+}
+
+// What stands before the pc of a task that is in no call is not that of a call, whatever it is.
+TEST_F(WalkModel, ATaskInACallIsAtTheInstructionBeforeItsPc) {
+  constexpr int kSyscall = 0x050f;
+  constexpr int kInt80 = 0x80cd;
+  constexpr __u64 kVsyscall = 0xffffffffff600000;
+  EXPECT_EQ(is_behind(230, kPc, kSyscall), 1);
+  EXPECT_EQ(is_behind(0, kPc, kSyscall), 1);
+  EXPECT_EQ(is_behind(162, kPc, kInt80), 1);
+  EXPECT_EQ(is_behind(59, kPc, kUnreadable), 0) << "an exec whose program has not been read in";
+  EXPECT_EQ(is_behind(kNoCall, kPc, kSyscall), 0) << "interrupted, or behind rt_sigreturn";
+  EXPECT_EQ(is_behind(0xffffffff, kPc, kSyscall), 0);
+  EXPECT_EQ(is_behind(230, kPc, kNop), 0) << "the call is made anew, or was an exec";
+  EXPECT_EQ(is_behind(96, kVsyscall, kUnreadable), 0);
+}
+
+// The byte before pc, and the one at it: 0xcc is a breakpoint, or padding.
+TEST_F(WalkModel, ATaskThatHasMetAProbeIsAtTheBreakpoint) {
+  constexpr int kBehind = 0x90cc;
+  constexpr int kAt = 0xcccc;
+  walk_task task = interrupted(kPc);
+  task.around = kBehind;
+  EXPECT_EQ(is_behind(task), 1);
+  task.around = kAt;
+  EXPECT_EQ(is_behind(task), 0) << "the probe is at pc, behind padding";
+  task.around = kNop;
+  EXPECT_EQ(is_behind(task), 0);
+  task.around = kUnreadable;
+  EXPECT_EQ(is_behind(task), 0);
+  task.around = kBehind;
+  task.is_in_program = 1;
+  EXPECT_EQ(is_behind(task), 0) << "the program's own code was interrupted behind padding";
+  task.is_in_program = 0;
+  task.meets_probes = 0;
+  EXPECT_EQ(is_behind(task), 0);
+}
+
+TEST_F(WalkModel, ATaskThatExecutesTheCopyOfAnInstructionIsWhereThatIs) {
+  constexpr __u64 kCopy = 0x7fffffffe080;
+  constexpr __u64 kSlot = 128;
+  for (const __u32 is_in_program : {0, 1}) {
+    walk_task task = interrupted(kPc);
+    task.is_in_program = is_in_program;
+    task.copy = kCopy;
+    task.probed = kPc;
+    for (const __u64 done : {0, 4, 15}) {
+      task.pc = kCopy + done;
+      const walk_place place = walk_model_place(&task);
+      EXPECT_EQ(place.pc, kPc + done);
+      EXPECT_EQ(place.behind, 0);
+    }
+    for (const __u64 elsewhere : {kCopy - 1, kCopy + kSlot, kPc + 7}) {
+      task.pc = elsewhere;
+      EXPECT_EQ(walk_model_place(&task).pc, elsewhere) << "a jump";
+    }
+    task.pc = 5;
+    task.copy = 0;
+    EXPECT_EQ(walk_model_place(&task).pc, 5) << "none is executed";
+  }
 }
 
 // A clock ticks in the middle of a copy: the same thread's stack, which need not be copied twice.

@@ -52,6 +52,7 @@ inline OracleSample sample_of(const user_regs_struct& regs) {
   sample.registers = {regs.rax, regs.rdx, regs.rcx, regs.rbx, regs.rsi, regs.rdi, regs.rbp, regs.rsp,
                       regs.r8,  regs.r9,  regs.r10, regs.r11, regs.r12, regs.r13, regs.r14, regs.r15};
   sample.pc = regs.rip;
+  sample.behind = true;
   return sample;
 }
 

@@ -128,7 +128,7 @@ static __always_inline void take_call(struct pt_regs *regs, struct task_entry *t
 		ended = USC_ENDED_BROKEN + USC_BROKEN_COMPAT;
 	else if (!t->image)
 		ended = USC_ENDED_SCOPE; /* the launcher's own code, before the command's first exec */
-	t->stack = is_asked_for(1u << USC_QUERY_STACK) ? take_stack(regs, t, ended) : 0;
+	t->stack = is_asked_for(1u << USC_QUERY_STACK) ? take_stack(regs, place_at_entry(regs), t, ended) : 0;
 	if (!has_question())
 		strings_at_entry(t);
 }
@@ -326,9 +326,12 @@ static __always_inline int send_event(struct task_entry *t, __s64 result, __u32 
 /* The stack at an exit whose entry was not seen. For the verifier, which goes through it once, not for each caller. */
 USC_SUBPROGRAM __u32 take_stack_at_exit(struct task_entry *t)
 {
+	struct pt_regs *regs = user_regs(this_task());
+
 	if (!t || !is_asked_for(1u << USC_QUERY_STACK))
 		return 0;
-	return take_stack(user_regs(this_task()), t, t->abi == USC_ABI_I386 ? USC_ENDED_BROKEN + USC_BROKEN_COMPAT : 0);
+	return take_stack(regs, place_now(regs, true), t,
+			  t->abi == USC_ABI_I386 ? USC_ENDED_BROKEN + USC_BROKEN_COMPAT : 0);
 }
 
 /* An exit whose entry was not seen although the task was traced: the call was denied before sys_enter. */

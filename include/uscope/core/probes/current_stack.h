@@ -5,11 +5,11 @@
 
 #include "uscope/core/walk/stacks.h"
 
-#define USER_CODE_SEGMENT 0x33	     /* asm/segment.h: of 64-bit programs */
-#define XEN_USER_CODE_SEGMENT 0xe033 /* xen/interface/xen-x86_64.h: the same in a paravirtual guest */
-
-/* `t`: the current task's. The stack of the call that it is in, else taken now. 0 = none could be sent (counted). */
-USC_SUBPROGRAM __u32 take_current_stack(struct task_entry *t)
+/*
+ * `t`: the current task's. The stack of the call that it is in, else taken now. `in_kernel`: as for place_now(). 0 = none could
+ * be sent (counted).
+ */
+USC_SUBPROGRAM __u32 take_current_stack(struct task_entry *t, bool in_kernel)
 {
 	struct pt_regs *regs = user_regs(this_task());
 	__u32 ended = 0, stack;
@@ -26,7 +26,7 @@ USC_SUBPROGRAM __u32 take_current_stack(struct task_entry *t)
 	/* The time of what this walk sends. A call that is left out, or was found under way, keeps its own. */
 	entry_ns = t->entry_ns;
 	t->entry_ns = now_ns();
-	stack = take_stack(regs, t, ended);
+	stack = take_stack(regs, place_now(regs, in_kernel), t, ended);
 	t->entry_ns = entry_ns;
 	return stack;
 }

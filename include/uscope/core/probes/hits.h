@@ -66,9 +66,15 @@ static __always_inline bool wants_frames(void)
 }
 
 /* The user stack of a hit of the current task, if somebody wants to know it. */
-static __always_inline __u32 stack_of_hit(struct task_entry *t)
+static __always_inline __u32 stack_of_hit(struct task_entry *t, bool in_kernel)
 {
-	return is_asked_for(1u << USC_QUERY_STACK) ? take_current_stack(t) : 0;
+	return is_asked_for(1u << USC_QUERY_STACK) ? take_current_stack(t, in_kernel) : 0;
+}
+
+/* Has the hit interrupted the program's own code? */
+static __always_inline bool is_of_program(const struct usc_hit *hit)
+{
+	return hit->source == USC_SOURCE_SAMPLE && hit->kind == USC_SAMPLE_USER;
 }
 
 /* The image of a hit of the current task now. */
@@ -177,7 +183,7 @@ static __always_inline void complete_brief_hit(struct hit_room *room, const stru
 static __always_inline void complete_hit(struct hit_room *room, struct task_entry *t)
 {
 	complete_brief_hit(room, t);
-	room->hit.stack = stack_of_hit(t);
+	room->hit.stack = stack_of_hit(t, !is_of_program(&room->hit));
 }
 
 /* Completes and sends it. */

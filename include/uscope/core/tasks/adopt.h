@@ -339,6 +339,7 @@ static __always_inline int core_attached_call(struct task_struct *task, struct t
 	call->sample.mm = t->mm;
 	call->sample.exe_file = t->exe_file;
 	call->sample.pc = regs->ip;
+	call->sample.flags = USC_SAMPLE_BEHIND;
 	read_registers(regs, call->sample.regs);
 	call->pid = task->tgid;
 	call->tid = task->pid;

@@ -162,7 +162,7 @@ static __always_inline int core_signal_sent(int number, const void *from, struct
 	if (!walked && !traced_entry(receiver))
 		return 0;
 	if (walked && may_walk && is_asked_for(1u << USC_QUERY_STACK))
-		stack = take_current_stack(walked);
+		stack = take_current_stack(walked, true);
 	what = (number & 0xff) | (by_call ? 0 : USC_SIGNAL_BY_KERNEL) << 8 | (to_group ? USC_SIGNAL_TO_GROUP : 0) << 8 |
 	       (result & 0xff) << 16;
 	return send_sent(receiver, from, what, stack);
@@ -224,7 +224,8 @@ static __always_inline int core_signal_delivered(int number, const void *from, c
 	number = signal_to_tell(number, from, action);
 	if (!number)
 		return 0;
-	return send_delivered(from, action, number, is_asked_for(1u << USC_QUERY_STACK) ? take_current_stack(t) : 0);
+	return send_delivered(from, action, number,
+			      is_asked_for(1u << USC_QUERY_STACK) ? take_current_stack(t, true) : 0);
 }
 
 #endif

@@ -22,12 +22,18 @@ static __always_inline __u32 memo_set_of(const struct scratch *s)
 	return s->cpu * MEMO_SETS + spread(place ^ s->key ^ s->key >> 25) % MEMO_SETS;
 }
 
+/* As row_slot.pc is. */
+static __always_inline __u64 start_of(const struct scratch *s)
+{
+	return s->start_pc << 1 | !s->start_behind;
+}
+
 /* May the slot hold the walk from here? Its words are still to be compared. */
 static __always_inline bool begins_alike(const struct scratch *s, const struct memo_slot *memo)
 {
 	__u64 rsp = s->start_rsp;
 
-	return memo->key == s->key && memo->pc == s->start_pc && memo->in_page == (rsp & (PAGE_BYTES - 1)) &&
+	return memo->key == s->key && memo->pc == start_of(s) && memo->in_page == (rsp & (PAGE_BYTES - 1)) &&
 	       (!memo->rbp_used || memo->rbp == s->start_rbp - rsp) && memo->exe_file == s->exe_file;
 }
 
@@ -203,7 +209,7 @@ USC_HOT_SUBPROGRAM int memorise(struct scratch *s, __u32 id)
 		return 0;
 	memo->key = 0;
 	barrier();
-	memo->pc = s->start_pc;
+	memo->pc = start_of(s);
 	memo->in_page = s->start_rsp & (PAGE_BYTES - 1);
 	memo->rbp = s->start_rbp - s->start_rsp;
 	memo->rbp_used = s->rbp_used;

@@ -101,7 +101,7 @@ USC_SUBPROGRAM int copy_stack(struct sample_scratch *room, __u64 rsp)
 }
 
 /*
- * Sends registers and stack: for a walk that user space is to finish (`verify` 0; the id to define comes back), or to
+ * Sends registers and stack, of a walk that walk_starts_at() has begun: for a walk that user space is to finish (`verify` 0; the id to define comes back), or to
  * compare
  * (`verify` 1; `id` is the stack to compare with). 0 = lost. The record's time is now, not that of the call: a mapping
  * met by the walk itself has been announced by then.
@@ -134,7 +134,8 @@ static __noinline __u32 send_sample(struct pt_regs *regs, struct task_entry *t, 
 	sample = &room->sample;
 	sample->reason = verify ? USC_DEFER_NONE : s->defer;
 	read_registers(regs, sample->regs);
-	sample->pc = regs->ip;
+	sample->pc = s->start_pc;
+	sample->flags = s->start_behind ? USC_SAMPLE_BEHIND : 0;
 	sample->entry_ns = t->entry_ns;
 	sample->mm = t->mm;
 	sample->exe_file = t->exe_file;

@@ -229,13 +229,12 @@ static __noinline __u32 empty_stack(struct scratch *s, struct task_entry *t, __u
 }
 
 /* The stack of a call, taken now from the task's user registers. 0 = none could be sent (counted). */
-static __always_inline __u32 take_stack_in(struct pt_regs *regs, struct task_entry *t, struct scratch *s,
-					   struct cpu_state *cpu)
+static __always_inline __u32 take_stack_in(struct pt_regs *regs, struct place place, struct task_entry *t,
+					   struct scratch *s, struct cpu_state *cpu)
 {
 	__u32 attempt, id;
 
 	cpu->stats.walks++;
-	walk_starts_at(s, regs, t);
 	id = recall(s, cpu);
 	if (id)
 		return id;
@@ -244,7 +243,7 @@ static __always_inline __u32 take_stack_in(struct pt_regs *regs, struct task_ent
 		/* Or clang lays the loop out so that its end falls through to its beginning, which Linux 6.1 refuses. */
 		asm volatile("" : "+r"(attempt));
 		if (attempt) {
-			walk_starts_at(s, regs, t);
+			walk_starts_at(s, regs, place, t);
 			s->memo_set = memo_set_of(s);
 		}
 		walk_once(t, s);
@@ -297,7 +296,7 @@ static __noinline __u32 leave_to_collector(struct pt_regs *regs, struct task_ent
 }
 
 /* `ended` not 0: no walk, a stack without frames that ended so. */
-static __always_inline __u32 take_stack(struct pt_regs *regs, struct task_entry *t, __u32 ended)
+static __always_inline __u32 take_stack(struct pt_regs *regs, struct place place, struct task_entry *t, __u32 ended)
 {
 	__u32 cpu_number = current_cpu();
 	struct cpu_state *cpu = cpu_state_of(cpu_number);
@@ -311,12 +310,14 @@ static __always_inline __u32 take_stack(struct pt_regs *regs, struct task_entry 
 	s = level < SCRATCH_LEVELS ? scratch_at(number) : 0;
 	if (s) {
 		s->cpu = cpu_number;
+		if (!ended)
+			walk_starts_at(s, regs, place, t);
 		if (ended)
 			id = empty_stack(s, t, ended, t->entry_ns);
 		else if (level)
 			id = leave_to_collector(regs, t, s, cpu);
 		else
-			id = take_stack_in(regs, t, s, cpu);
+			id = take_stack_in(regs, place, t, s, cpu);
 		if (config.verify_every && id && !ended && !level && ++cpu->verify_count >= config.verify_every) {
 			cpu->verify_count = 0;
 			send_sample(regs, t, s, 1, id);

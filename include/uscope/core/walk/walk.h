@@ -17,6 +17,7 @@
 #define USCOPE_CORE_WALK_H
 
 #include "uscope/core/walk/mappings.h"
+#include "uscope/core/walk/place.h"
 #include "uscope/unwind.h"
 
 #define MAX_STEPS 4096
@@ -430,9 +431,11 @@ static long walk_frame(__u32 i, struct walk_context *context)
 }
 
 /* Where a walk begins, and what holds of the mappings now. */
-static __always_inline void walk_starts_at(struct scratch *s, struct pt_regs *regs, struct task_entry *t)
+static __always_inline void walk_starts_at(struct scratch *s, struct pt_regs *regs, struct place place,
+					   struct task_entry *t)
 {
-	s->start_pc = regs->ip;
+	s->start_pc = place.pc;
+	s->start_behind = place.behind;
 	s->start_rsp = regs->sp;
 	s->start_rbp = regs->bp;
 	s->exe_file = t->exe_file;
@@ -453,7 +456,7 @@ static __always_inline void walk_begin(struct scratch *s, struct task_entry *t)
 	frame->regs[USC_REG_RSP] = s->start_rsp;
 	frame->regs[USC_REG_RBP] = s->start_rbp;
 	frame->known = USC_KNOWN_ALL;
-	frame->exact = 1;
+	frame->exact = !s->start_behind;
 	s->mm = t->mm;
 	s->serial = t->serial;
 	s->copied = (t->flags & TASK_COPIED) != 0;

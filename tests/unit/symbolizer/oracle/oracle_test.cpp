@@ -74,7 +74,7 @@ class Walkers {
     frame.pc = sample.pc;
     std::copy(sample.registers.begin(), sample.registers.end(), frame.regs);
     frame.known = USC_KNOWN_ALL;
-    frame.exact = 1;
+    frame.exact = sample.behind ? 0 : 1;
     for (int i = 0; i < 4096; i++) {
       walk.frames.push_back({frame.pc, frame.exact != 0});
       const std::uint64_t address = frame.pc - (frame.exact != 0 ? 0 : 1);

@@ -78,6 +78,21 @@ TEST_F(UserWalk, SoIsAnotherThreadsAlsoWithRowsOfAllRegisters) {
   EXPECT_GT(rows_.bytes(), 0U);  // of all registers
 }
 
+// Its pc may be the byte behind all code.
+TEST_F(UserWalk, OfATaskInACallTheInstructionBeforeThePcIsLookedUp) {
+  OwnSample sample = take_sample();
+  const UserStack whole = walk(sample);
+  sample.record().flags = USC_SAMPLE_BEHIND;
+  const UserStack called = walk(sample);
+  EXPECT_EQ(callers(called), callers(whole));
+  EXPECT_EQ(called.frames.front(), whole.frames.front() & ~USC_FRAME_EXACT);
+  map_code();
+  sample.record().pc = kCode + 4096;
+  EXPECT_EQ(walk(sample).frames.front(), USC_FRAME(USC_FILE_NONE, kCode + 4096, 0));
+  sample.record().flags = 0;
+  EXPECT_EQ(walk(sample).ended, broken(USC_BROKEN_NO_MAPPING));
+}
+
 TEST_F(UserWalk, StopsAtTheBudget) {
   OwnSample sample = take_sample();
   const UserStack whole = walk(sample);
