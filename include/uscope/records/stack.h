@@ -66,7 +66,10 @@ struct usc_sample {
 	 */
 	__u64 base;
 	__u64 pages;
-	/* A second copy, of the stack's end, behind the first: where the window did not reach it. Of whole pages. */
+	/*
+	 * A second copy, behind the first, of whole pages: of the stack's end, where the window did not reach it; or, of a
+	 * signal handler on a stack of its own, of the stack that it interrupted.
+	 */
 	__u64 end_base;
 	__u64 end_pages;
 	__u32 end_bytes;

@@ -48,6 +48,66 @@ static long copy_stack_page(__u32 i, struct copy_context *context)
 	return 0;
 }
 
+/*
+ * The kernel writes a struct ucontext (asm/ucontext.h, asm/sigcontext.h) on the stack of a signal's handler, at a multiple of 16
+ * above the handler's own frames: words of it, by their numbers.
+ */
+#define CONTEXT_FLAGS 0
+#define CONTEXT_LINK 1
+#define CONTEXT_SP 20
+#define CONTEXT_SEGMENTS 23
+#define CONTEXT_STEP 16
+/* UC_SIGCONTEXT_SS | UC_STRICT_RESTORE_SS, set in every program of 64 bits, with or without UC_FP_XSTATE. */
+#define CONTEXT_FLAGS_MOST 7ull
+#define CONTEXT_FLAGS_LEAST 6ull
+/* How far it is looked for: the state of the processor's vector registers, of up to 11 KiB, lies above it. */
+#define CONTEXT_SEARCH_BYTES 16384ull
+
+struct context_search {
+	__u64 from;
+	__u64 low; /* what lies from here up to `high` is copied anyway */
+	__u64 high;
+	__u64 sp; /* of the interrupted code; 0: not found */
+};
+
+static long find_context(__u32 i, struct context_search *search)
+{
+	__u64 at = search->from + i * CONTEXT_STEP, words[2], sp;
+
+	if (read_user(words, sizeof(words), (const void *)at) || words[CONTEXT_LINK] ||
+	    words[CONTEXT_FLAGS] < CONTEXT_FLAGS_LEAST || words[CONTEXT_FLAGS] > CONTEXT_FLAGS_MOST)
+		return 0;
+	if (read_user(&sp, sizeof(sp), (const void *)(at + CONTEXT_SP * 8)) ||
+	    read_user(words, sizeof(words[0]), (const void *)(at + CONTEXT_SEGMENTS * 8)))
+		return 0;
+	words[0] &= 0xffff;
+	if ((words[0] != USER_CODE_SEGMENT && words[0] != XEN_USER_CODE_SEGMENT) ||
+	    (sp >= search->low && sp < search->high))
+		return 0;
+	search->sp = sp;
+	return 1;
+}
+
+/*
+ * Of a task whose stack is copied from `rsp` up to `high`: where the stack goes on, if it is that of a signal's handler which has
+ * interrupted code on another one; else 0. Such a stack is the task's alternate one. In a handler that has asked for it
+ * (SS_AUTODISARM), the kernel knows of none; but the signal is blocked.
+ */
+USC_SUBPROGRAM __u64 interrupted_stack(__u64 rsp, __u64 high)
+{
+	struct context_search search = {
+		.from = (rsp + CONTEXT_STEP - 1) & ~(CONTEXT_STEP - 1ull), .low = rsp, .high = high};
+	struct task_struct *task = this_task();
+	__u64 bottom = TASK_FIELD(task, sas_ss_sp), bytes = TASK_FIELD(task, sas_ss_size);
+
+	if (bytes ? rsp - bottom >= bytes : !TASK_FIELD(task, blocked.sig[0]))
+		return 0;
+	if (bytes && bottom + bytes - search.from > CONTEXT_SEARCH_BYTES)
+		search.from = (bottom + bytes - CONTEXT_SEARCH_BYTES) & ~(CONTEXT_STEP - 1ull);
+	usc_loop(CONTEXT_SEARCH_BYTES / CONTEXT_STEP, find_context, &search);
+	return search.sp;
+}
+
 static long on_stack_vma(struct task_struct *task, struct vm_area_struct *vma, __u64 *end)
 {
 	*end = vma->vm_end;
@@ -55,16 +115,16 @@ static long on_stack_vma(struct task_struct *task, struct vm_area_struct *vma, _
 }
 
 /*
- * Copies the stack: what can be read of a window from rsp on, and the stack's end, where main's callers are. The pages
- * of large buffers between are left out; so are those that the collector has from an earlier copy, which of a deep
- * stack are most.
+ * Copies the stack: what can be read of a window from rsp on, and the stack's end, where main's callers are; or, of a handler
+ * on a stack of its own, of a window from where the stack goes on. The pages of large buffers between are left out; so are
+ * those that the collector has from an earlier copy, which of a deep stack are most.
  */
 USC_SUBPROGRAM int copy_stack(struct sample_scratch *room, __u64 rsp)
 {
 	struct copy_context context = {.room = room};
 	struct usc_sample *sample;
 	struct copy_state *copy;
-	__u64 end = 0;
+	__u64 end = 0, other, other_end = 0;
 
 	if (!room)
 		return 0;
@@ -84,8 +144,15 @@ USC_SUBPROGRAM int copy_stack(struct sample_scratch *room, __u64 rsp)
 	sample->end_pages = 0;
 	sample->end_same = 0;
 	sample->end_bytes = 0;
+	other = interrupted_stack(rsp, copy->address);
+	if (other) {
+		with_vma(other, on_stack_vma, &other_end);
+		copy->address = other & ~(PAGE_BYTES - 1);
+		end = other_end ? other_end : copy->address + USC_SAMPLE_PAGES * PAGE_BYTES;
+		copy->end = end;
+	}
 	if (copy->address < end) {
-		if (end - copy->address > USC_SAMPLE_PAGES * PAGE_BYTES)
+		if (!other && end - copy->address > USC_SAMPLE_PAGES * PAGE_BYTES)
 			copy->address = end - USC_SAMPLE_PAGES * PAGE_BYTES;
 		sample->end_base = copy->address;
 		copy->second = 1;
