@@ -113,6 +113,47 @@ USC_INLINE __u32 usc_rule_of_return(__u64 code)
 	return USC_RULE_NONE;
 }
 
+/* Bytes of `ff /2`, a call through a register or memory, by its second byte; without prefixes. */
+USC_INLINE __u32 usc_call_bytes(__u32 modrm)
+{
+	__u32 mode = modrm >> 6 & 3, rm = modrm & 7;
+	__u32 bytes = mode != 3 && rm == 4 ? 3 : 2;
+
+	if (mode == 1)
+		return bytes + 1;
+	return mode == 2 || (!mode && rm == 5) ? bytes + 4 : bytes;
+}
+
+/*
+ * Does a call instruction end at an address, whose eight bytes before are `code`? Call rel32 (e8), and ff /2. Data may look like
+ * one, but of what lies on a stack beside return addresses little points behind any.
+ */
+USC_INLINE int usc_ends_in_call(__u64 code)
+{
+	__u32 bytes, modrm;
+
+	if ((code >> 24 & 0xff) == 0xe8)
+		return 1;
+	for (bytes = 2; bytes <= 7; bytes++) {
+		modrm = code >> (72 - bytes * 8) & 0xff;
+		if ((code >> (64 - bytes * 8) & 0xff) == 0xff && (modrm >> 3 & 7) == 2 &&
+		    usc_call_bytes(modrm) == bytes)
+			return 1;
+	}
+	return 0;
+}
+
+/*
+ * From a pc where no code is to the code that called it: through a null pointer, say. Of such a call its return address is all
+ * that there is. `code`: the eight bytes before that address, by which it is known for one.
+ */
+USC_INLINE int usc_step_bad_call(struct usc_frame *frame, __u64 code, void *memory)
+{
+	if (!usc_ends_in_call(code))
+		return USC_STEP_BROKEN(USC_BROKEN_NO_MAPPING);
+	return usc_step_compact(frame, USC_RULE_COMPACT(USC_RULE_RSP, 1, 0), memory);
+}
+
 /* Across a signal frame: the interrupted code's registers, all of them. The stack may be another one: no progress is
  * asked. */
 USC_INLINE int usc_step_signal(struct usc_frame *frame, const struct usc_rule *rule, void *memory)
@@ -124,10 +165,9 @@ USC_INLINE int usc_step_signal(struct usc_frame *frame, const struct usc_rule *r
 	for (i = 0; i < USC_SIGCONTEXT_REGS; i++)
 		if (usc_read_u64(memory, context + i * 8, &words[i]))
 			return USC_STEP_BROKEN(USC_BROKEN_NOFAULT);
+	/* Any pc, also 0: where a bad pointer was called, that is what the signal tells. */
 	if (usc_read_u64(memory, context + USC_SIGCONTEXT_REGS * 8, &pc))
 		return USC_STEP_BROKEN(USC_BROKEN_NOFAULT);
-	if (!pc)
-		return USC_STEP_BROKEN(USC_BROKEN_ZERO_RA);
 	for (i = 0; i < USC_SIGCONTEXT_REGS; i++)
 		frame->regs[USC_SIGCONTEXT_REG(i)] = words[i];
 	frame->pc = pc;

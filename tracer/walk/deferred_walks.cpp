@@ -18,6 +18,10 @@ constexpr std::size_t kMostAsked = 4096;
 // places that none of them holds.
 constexpr std::uint64_t kRest = 20;
 
+bool is_unmapped(const UserStack& walked) {
+  return walked.ended == USC_ENDED_BROKEN + int{USC_BROKEN_NO_MAPPING};
+}
+
 }  // namespace
 
 trace::RecordBuilder<usc_stack> define_stack(const usc_sample& sample, const UserStack& walked) {
@@ -31,10 +35,10 @@ trace::RecordBuilder<usc_stack> define_stack(const usc_sample& sample, const Use
   return std::move(trace::RecordBuilder<usc_stack>(stack).add_values(std::span(walked.frames)));
 }
 
-UserStack walk_sample(const usc_sample& sample, const WalkInputs& inputs) {
-  CodeReader code;
+UserStack walk_sample(const usc_sample& sample, const WalkInputs& inputs, bool mappings_are_told) {
+  CodeSources code{.memory = {}, .mappings_are_told = mappings_are_told};
   if (inputs.code != nullptr)
-    code = [&](std::uint64_t pc) {
+    code.memory = [&](std::uint64_t pc) {
       return inputs.code->at(trace::MmId(sample.mm), inputs.tasks.find(trace::TaskId(sample.head.task)).pid, pc);
     };
   return walk_sample(sample, inputs.mappings, inputs.files, inputs.rows, inputs.scope, code);
@@ -81,13 +85,12 @@ Result<std::optional<FinishedWalk>> DeferredWalks::finish(HeldSample held) {
   }
   const std::vector<char> whole = held.whole();
   const auto& sample = *reinterpret_cast<const usc_sample*>(whole.data());
-  const UserStack walked = walk_sample(sample, inputs_);
+  UserStack walked = walk_sample(sample, inputs_);
   if (walked.waits_for && samples_.may_wait(held)) {
     samples_.let_wait(std::move(held), walked.waits_for);
     return std::optional<FinishedWalk>();
   }
-  const bool unmapped =
-      walked.ended == USC_ENDED_BROKEN + int{USC_BROKEN_NO_MAPPING} && sample.reason != USC_DEFER_COPIED;
+  bool unmapped = is_unmapped(walked) && sample.reason != USC_DEFER_COPIED;
   const bool ask = unmapped && is_time_to_ask(held);
   if (ask) {
     if (auto announced = ask_for_mappings(held); !announced) return announced.error();
@@ -96,6 +99,10 @@ Result<std::optional<FinishedWalk>> DeferredWalks::finish(HeldSample held) {
     held.unmapped_version = version;
     samples_.put_back(std::move(held));
     return std::optional<FinishedWalk>();
+  }
+  if (is_unmapped(walked) && asked_[trace::MmId(sample.mm)].has_told(held)) {
+    walked = walk_sample(sample, inputs_, true);
+    unmapped = unmapped && is_unmapped(walked);
   }
   return std::optional(FinishedWalk{define_stack(sample, walked), unmapped || walked.waits_for});
 }

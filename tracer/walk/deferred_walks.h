@@ -20,7 +20,7 @@ namespace uscope::tracer {
 trace::RecordBuilder<usc_stack> define_stack(const usc_sample& sample, const UserStack& walked);
 
 // walk_sample() with all inputs; the code is read from the sample's process.
-[[nodiscard]] UserStack walk_sample(const usc_sample& sample, const WalkInputs& inputs);
+[[nodiscard]] UserStack walk_sample(const usc_sample& sample, const WalkInputs& inputs, bool mappings_are_told = false);
 
 struct FinishedWalk {
   trace::RecordBuilder<usc_stack> stack;  // the record that defines it

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/walk/user_walk.h"
 
+#include <unistd.h>
+
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -56,15 +58,19 @@ std::uint64_t lookup_address(const usc_frame& frame) {
 class Walk {
  public:
   Walk(const usc_sample& sample, const MappingTimeline& mappings, const FileTable& files, UnwindTableSource& rows,
-       const usc_scope& scope, const CodeReader& code, symbolizer::RowDetail detail)
+       const usc_scope& scope, const CodeSources& code, symbolizer::RowDetail detail)
       : sample_(sample), mappings_(mappings), files_(files), rows_(rows), scope_(scope), code_(code), detail_(detail) {}
 
   UserStack run();
 
  private:
-  std::optional<Mapping> find_mapping() const;
+  [[nodiscard]] std::optional<Mapping> find_mapping(std::uint64_t address) const;
   std::optional<PcLookup> look_up_pc(const Mapping& mapping) const;
+  [[nodiscard]] std::optional<std::uint64_t> code_at(std::uint64_t address) const;
   [[nodiscard]] std::uint32_t rule_of_code(std::uint32_t rule) const;
+  [[nodiscard]] bool is_bad_call() const;
+  std::optional<std::uint8_t> pass_bad_call(UserStack& stack);
+  std::optional<std::uint8_t> end_of_step(int result) const;
   // Nothing: to the next frame. Otherwise how the stack ends.
   std::optional<std::uint8_t> pass_frame(UserStack& stack);
 
@@ -73,15 +79,14 @@ class Walk {
   const FileTable& files_;
   UnwindTableSource& rows_;
   const usc_scope& scope_;
-  const CodeReader& code_;
+  const CodeSources& code_;
   const symbolizer::RowDetail detail_;
   Memory memory_{StackCopy(sample_)};
   usc_frame frame_{};
   usc_scope_state state_ = USC_SCOPE_START;
 };
 
-std::optional<Mapping> Walk::find_mapping() const {
-  const std::uint64_t address = lookup_address(frame_);
+std::optional<Mapping> Walk::find_mapping(std::uint64_t address) const {
   const trace::MmId mm(sample_.mm);
   auto mapping = mappings_.find(mm, address, sample_.head.time);
   return mapping ? mapping : mappings_.find_announced_later(mm, address, sample_.head.time);
@@ -116,16 +121,59 @@ std::optional<PcLookup> Walk::look_up_pc(const Mapping& mapping) const {
   return lookup;
 }
 
+// The file that is mapped there has it, also when the process has ended.
+std::optional<std::uint64_t> Walk::code_at(std::uint64_t address) const {
+  const auto mapping = find_mapping(address);
+  const File* file = mapping ? files_.find(mapping->file) : nullptr;
+  std::uint64_t code = 0;
+  if (file != nullptr && file->fd) {
+    const auto offset = static_cast<off_t>(address - mapping->start + mapping->offset);
+    if (pread(file->fd.get(), &code, sizeof(code), offset) == sizeof(code)) return code;
+  }
+  return code_.memory ? code_.memory(address) : std::nullopt;
+}
+
 // As the kernel side's step_frame_pointer: by what the code is about to do if that can be read and seen.
 std::uint32_t Walk::rule_of_code(std::uint32_t rule) const {
-  if (USC_RULE_KIND(rule) != USC_RULE_FRAME_POINTER || !code_) return rule;
-  const auto code = code_(frame_.pc);
+  if (USC_RULE_KIND(rule) != USC_RULE_FRAME_POINTER || !code_.memory) return rule;
+  const auto code = code_.memory(frame_.pc);
   const std::uint32_t seen = code ? usc_rule_of_return(*code) : USC_RULE_NONE;
   return seen != USC_RULE_NONE ? seen : rule;
 }
 
+std::optional<std::uint8_t> Walk::end_of_step(int result) const {
+  if (result == USC_STEP_ROOT) return USC_ENDED_ROOT;
+  if (result == USC_STEP_CALLER) return std::nullopt;
+  const int error = -1 - result;
+  return broken(error == USC_BROKEN_NOFAULT && memory_.left ? static_cast<int>(USC_BROKEN_COPY_LIMIT) : error);
+}
+
+// Where nothing is mapped, a mapping may only not have been told of yet; where the thread itself was met, one must be.
+// But Linux lets nobody map the lowest addresses (vm.mmap_min_addr).
+bool Walk::is_bad_call() const {
+  constexpr std::uint64_t kLowestCode = 0x10000;
+  if (frame_.exact == 0) return false;
+  return frame_.pc < kLowestCode || (code_.mappings_are_told && frame_.pc != sample_.pc);
+}
+
+// As the kernel side's step_bad_call.
+std::optional<std::uint8_t> Walk::pass_bad_call(UserStack& stack) {
+  stack.has_jit = true;
+  const int admitted = usc_scope_admit(&scope_, &state_, USC_FILE_NONE, sample_.exe_file, 0);
+  if ((admitted & USC_SCOPE_KEEP) != 0)
+    stack.frames.push_back(USC_FRAME(USC_FILE_NONE, frame_.pc & (USC_FRAME_EXACT - 1), 1));
+  if ((admitted & USC_SCOPE_STOP) != 0) return static_cast<std::uint8_t>(usc_scope_ended(&scope_));
+  memory_.left = false;
+  __u64 caller = 0;
+  if (usc_read_u64(&memory_, frame_.regs[USC_REG_RSP], &caller) != 0)
+    return end_of_step(USC_STEP_BROKEN(USC_BROKEN_NOFAULT));
+  const auto code = code_at(caller - sizeof(caller));
+  return end_of_step(code ? usc_step_bad_call(&frame_, *code, &memory_) : USC_STEP_BROKEN(USC_BROKEN_NO_MAPPING));
+}
+
 std::optional<std::uint8_t> Walk::pass_frame(UserStack& stack) {
-  const auto mapping = find_mapping();
+  const auto mapping = find_mapping(lookup_address(frame_));
+  if (!mapping && is_bad_call()) return pass_bad_call(stack);
   if (!mapping) return broken(USC_BROKEN_NO_MAPPING);
   const auto lookup = look_up_pc(*mapping);
   if (!lookup) return broken(USC_BROKEN_FILE_GONE);
@@ -140,10 +188,7 @@ std::optional<std::uint8_t> Walk::pass_frame(UserStack& stack) {
   memory_.left = false;
   const int result = usc_step(&frame_, rule_of_code(lookup->rule), &memory_,
                               const_cast<symbolizer::UnwindTable*>(lookup->table.get()));
-  if (result == USC_STEP_ROOT) return USC_ENDED_ROOT;
-  if (result == USC_STEP_CALLER) return std::nullopt;
-  const int error = -1 - result;
-  return broken(error == USC_BROKEN_NOFAULT && memory_.left ? static_cast<int>(USC_BROKEN_COPY_LIMIT) : error);
+  return end_of_step(result);
 }
 
 UserStack Walk::run() {
@@ -165,7 +210,7 @@ UserStack Walk::run() {
 }  // namespace
 
 UserStack walk_sample(const usc_sample& sample, const MappingTimeline& mappings, const FileTable& files,
-                      UnwindTableSource& rows, const usc_scope& scope, const CodeReader& code) {
+                      UnwindTableSource& rows, const usc_scope& scope, const CodeSources& code) {
   using symbolizer::RowDetail;
   if (sample.reason != USC_DEFER_REGISTER) {
     UserStack stack = Walk(sample, mappings, files, rows, scope, code, RowDetail::kStack).run();

@@ -27,9 +27,14 @@ struct UserStack {
 // The eight bytes of code at a pc, if they can be read (jit_code.h).
 using CodeReader = std::function<std::optional<std::uint64_t>(std::uint64_t pc)>;
 
+// What is known of code beside rows.
+struct CodeSources {
+  CodeReader memory;               // without it, all code without unwind data is taken to keep a frame pointer
+  bool mappings_are_told = false;  // all of the address space: where there is none, there is no code
+};
+
 // Where compact rows have lost a register that a rule needs, the walk is made anew with rows that tell of all of them.
-// Without `code`, all code without unwind data is taken to keep a frame pointer.
 [[nodiscard]] UserStack walk_sample(const usc_sample& sample, const MappingTimeline& mappings, const FileTable& files,
-                                    UnwindTableSource& rows, const usc_scope& scope, const CodeReader& code = {});
+                                    UnwindTableSource& rows, const usc_scope& scope, const CodeSources& code = {});
 
 }  // namespace uscope::tracer

@@ -111,8 +111,9 @@ std::optional<usc_verify> Verifier::check(const usc_sample& sample) {
   const auto [mine, other] =
       std::mismatch(uscope_frames.begin(), uscope_frames.end(), oracle_frames.begin(), oracle_frames.end());
   // Frames that only we have are a difference where the oracle came to an end of its own; frames that only it has,
-  // always.
-  bool differs = other != oracle_frames.end() || (mine != uscope_frames.end() && whole);
+  // always. A call of a null pointer is an end to the oracle, and says nothing.
+  const bool at_null = mine != uscope_frames.end() && *mine == USC_FRAME(USC_FILE_NONE, 0, 1);
+  bool differs = other != oracle_frames.end() || (mine != uscope_frames.end() && whole && !at_null);
   // A walk of uscope that broke off where the oracle goes on by CFI is one too, whatever is known of the mapping there.
   const std::size_t by_cfi = walk->uncovered >= 0 ? static_cast<std::size_t>(walk->uncovered) + 1 : walk->frames.size();
   if (kept->second.ended >= USC_ENDED_BROKEN && scope_.mode == USC_MODE_ALL_ALL && by_cfi > uscope_frames.size())

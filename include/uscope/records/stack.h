@@ -12,7 +12,7 @@
  * A frame of a stack in 64 bits: file serial << 48 | exact << 47 | offset. `exact`: the offset is that of the
  * interrupted instruction (innermost frame, unless the task is in a system call; or across a signal frame); otherwise it
  * is a return address, or that behind a system call's instruction, and the call is before it. With file 0 (memory
- * without a file: JIT) the low 47 bits are the address itself.
+ * without a file: JIT; or no code at all, where a bad pointer was called) the low 47 bits are the address itself.
  */
 #define USC_FRAME_EXACT (1ull << 47)
 #define USC_FRAME_OFFSET(frame) ((frame) & (USC_FRAME_EXACT - 1))

@@ -468,9 +468,69 @@ TEST_F(UnwindStep, SignalFrameWithAHoleLeavesTheFrame) {
     memory_.words.erase(context + missing * 8);
     expect_broken_shared(signal_rule(), USC_BROKEN_NOFAULT);
   }
-  memory_.words = whole;
+}
+
+// Whoever calls a null pointer is interrupted at 0.
+TEST_F(UnwindStep, ASignalFrameMayLeadToNoCode) {
+  const __u64 context = kStack + 40;
+  for (unsigned i = 0; i < USC_SIGCONTEXT_REGS; i++) memory_.words[context + i * 8] = 0x77;
   memory_.words[context + kSigcontextPc] = 0;
-  expect_broken_shared(signal_rule(), USC_BROKEN_ZERO_RA);
+  usc_frame frame = frame_at(kStack);
+  const usc_rule rule = signal_rule();
+  EXPECT_EQ(usc_step_shared(&frame, &rule, &memory_), USC_STEP_CALLER);
+  EXPECT_EQ(frame.pc, 0);
+  EXPECT_EQ(frame.exact, 1);
+}
+
+// The eight bytes before an address: these, behind instructions of one byte.
+__u64 code_of(std::initializer_list<unsigned> bytes) {
+  __u64 code = 0x9090909090909090;
+  for (const unsigned byte : bytes) code = code >> 8 | static_cast<__u64>(byte) << 56;
+  return code;
+}
+
+TEST_F(UnwindStep, ABadCallIsKnownByItsReturnAddress) {
+  const std::vector<__u64> calls = {
+      code_of({0xff, 0xd0}),                                // *%rax
+      code_of({0x41, 0xff, 0xd4}),                          // *%r12
+      code_of({0xff, 0x13}),                                // *(%rbx)
+      code_of({0xff, 0x53, 0x08}),                          // *8(%rbx)
+      code_of({0xff, 0x54, 0x24, 0x08}),                    // *8(%rsp)
+      code_of({0xff, 0x14, 0xc8}),                          // *(%rax,%rcx,8)
+      code_of({0xff, 0x93, 0x00, 0x01, 0x00, 0x00}),        // *0x100(%rbx)
+      code_of({0xff, 0x94, 0x24, 0x00, 0x01, 0x00, 0x00}),  // *0x100(%rsp)
+      code_of({0xff, 0x15, 0x34, 0x12, 0x00, 0x00}),        // *0x1234(%rip)
+      code_of({0xe8, 0x2f, 0x12, 0x00, 0x00}),              // 0x1234
+  };
+  const std::vector<__u64> others = {
+      code_of({}),
+      0,
+      ~__u64{0},
+      code_of({0xff, 0xe0}),                          // jmp *%rax
+      code_of({0xff, 0x63, 0x08}),                    // jmp *8(%rbx)
+      code_of({0xff, 0x25, 0x34, 0x12, 0x00, 0x00}),  // jmp *0x1234(%rip)
+      code_of({0xe9, 0x2f, 0x12, 0x00, 0x00}),        // jmp 0x1234
+      code_of({0xff, 0x73, 0x08}),                    // push 8(%rbx)
+      code_of({0xff, 0xd0, 0x90}),                    // a call, and another instruction
+      code_of({0xe8, 0x2f, 0x12, 0x00, 0x00, 0x90}),
+      code_of({0xff, 0x53}),  // inside a call
+  };
+  memory_.words = {{kStack, kCaller}};
+  usc_frame frame = frame_at(kStack);
+  frame.pc = 0;
+  for (const __u64 code : calls) {
+    usc_frame tried = frame;
+    EXPECT_EQ(usc_step_bad_call(&tried, code, &memory_), USC_STEP_CALLER) << std::hex << code;
+    EXPECT_EQ(tried.pc, kCaller);
+    EXPECT_EQ(tried.regs[kRsp], kStack + 8);
+    EXPECT_EQ(tried.regs[kRbp], frame.regs[kRbp]);
+    EXPECT_EQ(tried.exact, 0);
+  }
+  for (const __u64 code : others) {
+    usc_frame tried = frame;
+    EXPECT_EQ(usc_step_bad_call(&tried, code, &memory_), USC_STEP_BROKEN(USC_BROKEN_NO_MAPPING)) << std::hex << code;
+    expect_unchanged(tried, frame);
+  }
 }
 
 // Hostile registers and rules of any bits: a step either fails and changes nothing, or comes to a caller; it reads a
@@ -513,7 +573,8 @@ TEST_F(UnwindStep, RandomRulesAndRegistersAreSafe) {
       expect_unchanged(frame_, before);
     } else {
       callers++;
-      EXPECT_NE(frame_.pc, 0u);
+      const bool by_signal = USC_RULE_KIND(named) == USC_RULE_SHARED && rule.cfa_kind == USC_CFA_SIGNAL;
+      EXPECT_TRUE(frame_.pc != 0 || by_signal);
       if (!to_any_stack) {
         EXPECT_GE(frame_.regs[kRsp], before.regs[kRsp]);
       }

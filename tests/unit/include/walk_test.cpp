@@ -143,7 +143,17 @@ class WalkModel : public ::testing::Test {
     for (int i = 0; i < kMostSteps; i++) {
       const __u64 address = frame.pc - (frame.exact ? 0 : 1);
       const __u64 number = (address - WALK_TEXT) / WALK_FILE_BYTES;
-      if (address < WALK_TEXT || number > WALK_FILES) return end(stack, broken(USC_BROKEN_NO_MAPPING));
+      if (address < WALK_TEXT || number > WALK_FILES) {
+        // Taken to be a bad call, of which no code can be read here that would show it.
+        if (!frame.exact) return end(stack, broken(USC_BROKEN_NO_MAPPING));
+        const int answer = usc_scope_admit(&scope, &state, USC_FILE_NONE, walk_model.exe_file, 0);
+        if (answer & USC_SCOPE_KEEP)
+          stack.frames.push_back(USC_FRAME(USC_FILE_NONE, frame.pc & (USC_FRAME_EXACT - 1), 1));
+        if (answer & USC_SCOPE_STOP) return end(stack, usc_scope_ended(&scope));
+        __u64 caller = 0;
+        if (usc_read_u64(&memory_, frame.regs[USC_REG_RSP], &caller)) return end(stack, broken(USC_BROKEN_NOFAULT));
+        return end(stack, broken(USC_BROKEN_NO_MAPPING));
+      }
       const bool has_file = number < WALK_FILES;
       const __u64 of_file = (number + walk_model.first_file) % WALK_FILES;
       const __u32 file = has_file ? WALK_FILE_SERIAL(of_file) : USC_FILE_NONE;

@@ -19,7 +19,7 @@ USC_SUBPROGRAM __u32 take_current_stack(struct task_entry *t, bool in_kernel)
 		return 0;
 	if (t->flags & (TASK_IN_CALL | TASK_ASKED))
 		return t->stack;
-	if (!t->image || !regs->ip) /* a worker of io_uring's has no code of its own */
+	if (!t->image || (!regs->ip && !regs->sp)) /* a worker of io_uring's has no code of its own */
 		ended = USC_ENDED_SCOPE;
 	else if (regs->cs != USER_CODE_SEGMENT && regs->cs != XEN_USER_CODE_SEGMENT)
 		ended = USC_ENDED_BROKEN + USC_BROKEN_COMPAT;

@@ -21,8 +21,9 @@
 #include "uscope/unwind.h"
 
 #define MAX_STEPS 4096
-#define RULE_FILE_GONE 7u /* a kind beside USC_RULE_*: the file could not be opened or read */
-
+/* Kinds beside USC_RULE_*. */
+#define RULE_BAD_CALL 6u		/* no code is there: usc_step_bad_call() */
+#define RULE_FILE_GONE 7u		/* the file could not be opened or read */
 #define REMEMBERED_DISTANCES 0x7fff8ull /* of words from rsp: multiples of 8 of which the number has 16 bits */
 
 /* Keeps a word that the walk has read, for the memo. */
@@ -121,6 +122,12 @@ USC_SUBPROGRAM int search_pc(struct scratch *s, struct pc_lookup *lookup)
 	found.mm = s->mm;
 	found.serial = s->serial;
 	error = find_mapping_of_pc(s, &found);
+	if (error == LOOKUP_BROKEN(USC_BROKEN_NO_MAPPING) && s->frame.exact) {
+		lookup->frame = USC_FRAME(USC_FILE_NONE, s->frame.pc & (USC_FRAME_EXACT - 1), 0);
+		lookup->rule = RULE_BAD_CALL;
+		lookup->classes = 0;
+		return LOOKUP_OK;
+	}
 	if (error)
 		return error;
 	entry = file_entry_at(found.file);
@@ -298,6 +305,20 @@ USC_SUBPROGRAM int step_frame_pointer(struct scratch *s)
 	return usc_step_frame_pointer(&s->frame, s);
 }
 
+USC_SUBPROGRAM int step_bad_call(struct scratch *s)
+{
+	__u64 caller, code;
+
+	if (!s)
+		return USC_STEP_BROKEN(USC_BROKEN_BAD_RULE);
+	s->memo_ok = 0; /* by the code's bytes, too */
+	if (read_word(s, s->frame.regs[USC_REG_RSP], &caller))
+		return USC_STEP_BROKEN(USC_BROKEN_NOFAULT);
+	if (read_user(&code, sizeof(code), (const void *)(caller - sizeof(code))))
+		return USC_STEP_BROKEN(USC_BROKEN_NO_MAPPING);
+	return usc_step_bad_call(&s->frame, code, s);
+}
+
 /* After a step by a rule of this kind that has not led to a caller. */
 static __always_inline long end_by_step(struct scratch *s, __u32 kind, int result)
 {
@@ -344,6 +365,8 @@ static __always_inline long walk_frame_within(struct scratch *s, const struct us
 		result = step_frame_pointer(s);
 	} else if (kind == USC_RULE_ROOT) {
 		result = USC_STEP_ROOT;
+	} else if (kind == RULE_BAD_CALL) {
+		result = step_bad_call(s);
 	} else {
 		result = USC_STEP_BROKEN(kind == RULE_FILE_GONE ? USC_BROKEN_FILE_GONE : USC_BROKEN_NO_ROWS);
 	}

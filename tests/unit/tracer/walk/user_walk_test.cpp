@@ -161,7 +161,7 @@ TEST_F(UserWalk, CodeThatSaysHowItReturnsIsWalkedByThat) {
   sample.record().regs[USC_REG_RBP] = 1;
   sample.record().pc = kCode + 8;
   const auto walk_with = [&](const CodeReader& code) {
-    return walk_sample(sample.record(), mappings_, files_, rows_, {USC_MODE_ALL_ALL, 256}, code);
+    return walk_sample(sample.record(), mappings_, files_, rows_, {USC_MODE_ALL_ALL, 256}, {.memory = code});
   };
   const UserStack stack = walk_with([&](std::uint64_t pc) {
     EXPECT_EQ(pc, kCode + 8);
@@ -173,6 +173,33 @@ TEST_F(UserWalk, CodeThatSaysHowItReturnsIsWalkedByThat) {
   // Other code, and code that cannot be read: by rbp, which is none.
   for (const auto code : {std::optional<std::uint64_t>(0x9090909090909090), std::optional<std::uint64_t>()})
     EXPECT_EQ(walk_with([&](std::uint64_t) { return code; }).ended, broken(USC_BROKEN_FRAME_POINTER));
+}
+
+// As if the sampled function had called address 0 from where take_sample() was called: its return address is at rsp.
+TEST_F(UserWalk, ACallOfNothingGoesOnAtItsReturnAddress) {
+  OwnSample sample = take_sample();
+  const UserStack whole = walk(sample);
+  const std::uint64_t caller = sample.addresses.front();
+  std::uint64_t at = sample.record().regs[USC_REG_RSP];
+  const auto word = [&](std::uint64_t address) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, sample.bytes.data() + sizeof(usc_sample) + (address - sample.record().base), sizeof(value));
+    return value;
+  };
+  while (word(at) != caller) at += 8;
+  sample.record().regs[USC_REG_RSP] = at;
+  sample.record().regs[USC_REG_RBP] = word(at - 8);  // the caller's, which take_sample() keeps there
+  sample.record().pc = 0;
+  const UserStack stack = walk(sample);
+  EXPECT_TRUE(stack.has_jit);
+  ASSERT_FALSE(stack.frames.empty());
+  EXPECT_EQ(stack.frames.front(), USC_FRAME(USC_FILE_NONE, 0, 1));
+  EXPECT_EQ(callers(stack), callers(whole));
+  // A word that is no return address.
+  sample.record().regs[USC_REG_RSP] = at + 8;
+  std::memset(sample.bytes.data() + sizeof(usc_sample) + (at + 8 - sample.record().base), 0, 8);
+  EXPECT_EQ(walk(sample).ended, broken(USC_BROKEN_NO_MAPPING));
+  EXPECT_EQ(walk(sample).frames.size(), 1U);
 }
 
 TEST_F(UserWalk, TheCodeIsReadFromTheSamplesProcess) {
