@@ -166,7 +166,7 @@ struct WalkFigures {
 
 struct UnwindTrouble {
   std::string path;
-  std::string state;    // none, unreachable: include/uscope/lists/file_state.def
+  std::string state;    // none, unreachable, code: include/uscope/lists/file_state.def
   std::string trouble;  // why there are no rows
 };
 

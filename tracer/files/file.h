@@ -57,8 +57,8 @@ struct File {
   RowFigures figures;   // of its rows, wherever they are kept
   std::string trouble;  // why there are no rows
   int open_error = 0;
-  bool memory = false;   // exists only in memory (memory_file.h): its content may be replaced at any time
-  std::string payer;     // the user to whom its reading time is charged
+  bool memory = false;  // exists only in memory (memory_file.h): its content may be replaced at any time
+  std::string payer;    // the user to whom its reading time is charged
   std::shared_ptr<LookAhead> look_ahead;  // for the program that needs this one; null: nothing is looked up
 };
 

@@ -330,10 +330,12 @@ Result<void> FileTable::go_on(trace::FileId serial, const symbolizer::FactsAnswe
     return end(serial, std::move(file));
   }
   if (!answer.facts) {
-    if (answer.unread)
+    if (answer.unread) {
       set_unread(file, answer.facts.error().what);
-    else
+    } else {
+      if (!answer.elf) file.state = USC_FILE_CODE;
       file.trouble = answer.facts.error().what;
+    }
     return end(serial, std::move(file));
   }
   file.facts = *answer.facts;

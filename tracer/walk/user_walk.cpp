@@ -44,6 +44,7 @@ struct PcLookup {
   std::shared_ptr<const symbolizer::UnwindTable> table;
   std::optional<usc_unwind_error> error;  // for a frame that is known but cannot be stepped from
   bool coming = false;                    // its rows are being made
+  bool guess = false;                     // the rule is one, though the code has a file
 };
 
 std::uint8_t broken(int error) {
@@ -65,9 +66,10 @@ class Walk {
 
  private:
   [[nodiscard]] std::optional<Mapping> find_mapping(std::uint64_t address) const;
-  std::optional<PcLookup> look_up_pc(const Mapping& mapping) const;
+  std::optional<PcLookup> look_up_pc(const Mapping& mapping);
   [[nodiscard]] std::optional<std::uint64_t> code_at(std::uint64_t address) const;
   [[nodiscard]] std::uint32_t rule_of_code(std::uint32_t rule) const;
+  bool is_code(trace::FileId serial, const File& file);
   [[nodiscard]] bool is_bad_call() const;
   std::optional<std::uint8_t> pass_bad_call(UserStack& stack);
   std::optional<std::uint8_t> end_of_step(int result) const;
@@ -83,6 +85,7 @@ class Walk {
   const symbolizer::RowDetail detail_;
   Memory memory_{StackCopy(sample_)};
   usc_frame frame_{};
+  trace::FileId no_elf_;  // USC_SAMPLE_NO_ELF: which file that is
   usc_scope_state state_ = USC_SCOPE_START;
 };
 
@@ -92,8 +95,17 @@ std::optional<Mapping> Walk::find_mapping(std::uint64_t address) const {
   return mapping ? mapping : mappings_.find_announced_later(mm, address, sample_.head.time);
 }
 
+// No ELF file. Of one that can no longer be opened, the kernel side may have seen that: it stopped there, having rows
+// of all files before.
+bool Walk::is_code(trace::FileId serial, const File& file) {
+  if (file.state == USC_FILE_CODE) return true;
+  if (file.state != USC_FILE_UNREACHABLE || (sample_.flags & USC_SAMPLE_NO_ELF) == 0) return false;
+  if (!no_elf_) no_elf_ = serial;
+  return no_elf_ == serial;
+}
+
 // Nothing where the file is not known.
-std::optional<PcLookup> Walk::look_up_pc(const Mapping& mapping) const {
+std::optional<PcLookup> Walk::look_up_pc(const Mapping& mapping) {
   PcLookup lookup;
   const File* file = files_.find(mapping.file);
   if (is_jit(mapping.file, file)) {
@@ -109,6 +121,9 @@ std::optional<PcLookup> Walk::look_up_pc(const Mapping& mapping) const {
   lookup.coming = file->coming || (!lookup.table && rows_.are_coming(mapping.file, detail_));
   if (lookup.coming) {
     lookup.error = USC_BROKEN_ROW_MEMORY;  // for whoever cannot wait
+  } else if (is_code(mapping.file, *file)) {
+    lookup.rule = USC_RULE_FRAME_POINTER;
+    lookup.guess = true;
   } else if (file->state == USC_FILE_UNREACHABLE) {
     lookup.error = USC_BROKEN_FILE_GONE;
   } else if (!lookup.table) {
@@ -178,7 +193,7 @@ std::optional<std::uint8_t> Walk::pass_frame(UserStack& stack) {
   const auto lookup = look_up_pc(*mapping);
   if (!lookup) return broken(USC_BROKEN_FILE_GONE);
   const trace::FileId file = trace::file_of(lookup->frame);
-  if (file == trace::kNoFile) stack.has_jit = true;
+  if (file == trace::kNoFile || lookup->guess) stack.has_jit = true;
   const int admitted = usc_scope_admit(&scope_, &state_, file.value(), sample_.exe_file, lookup->classes);
   if ((admitted & USC_SCOPE_KEEP) != 0)
     stack.frames.push_back(lookup->frame | (frame_.exact != 0 ? USC_FRAME_EXACT : 0));

@@ -265,6 +265,7 @@ struct scratch {
 	__u32 defer;
 	__u32 walked;
 	__u32 has_jit;
+	__u32 no_elf; /* it stopped at a file that begins as no ELF file does */
 	__u32 copied; /* TASK_COPIED */
 	__u32 serial;
 	/* for the memo */

@@ -90,6 +90,7 @@ struct usc_sample {
 
 /* usc_sample.flags */
 #define USC_SAMPLE_BEHIND 1 /* the task is at the instruction before pc */
+#define USC_SAMPLE_NO_ELF 2 /* the file without rows that the kernel side met first begins as no ELF file does */
 
 enum usc_defer_reason {
 #define USC_X(name, text, counted, meaning) USC_DEFER_##name,

@@ -10,7 +10,7 @@ Lines (each in the first comment of tests/fixtures/NAME.c):
   STATUS N                              the exit status, 0 unless said
 
 FRAMES: innermost first, separated by ` < `. A frame is a function's name (C++: demangled), libc:NAME (that function of
-libc, whichever of its aliases is shown), %libc, %ld, %libstdc++, %libcrypto, %exe (any function of that module);
+libc, whichever of its aliases is shown), %libc, %ld, %libstdc++, %libcrypto, %code (no ELF file), %exe (any function of that module);
 behind it * NUMBER for so many, + for one or more. @start is libc's start code and _start, @thread libc's thread start,
 `...` any rest, and `any` alone any stack or none.
 """
@@ -88,6 +88,7 @@ MODULES = {
     "%ld": r"ld-linux.*|ld-2.*",
     "%libstdc++": r"libstdc\+\+\.so.*",
     "%libcrypto": r"libcrypto\.so.*",
+    "%code": r"\[anon\]|memfd:code|uscope-code-.*",
 }
 
 

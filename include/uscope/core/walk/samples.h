@@ -202,7 +202,7 @@ static __noinline __u32 send_sample(struct pt_regs *regs, struct task_entry *t, 
 	sample->reason = verify ? USC_DEFER_NONE : s->defer;
 	read_registers(regs, sample->regs);
 	sample->pc = s->start_pc;
-	sample->flags = s->start_behind ? USC_SAMPLE_BEHIND : 0;
+	sample->flags = (s->start_behind ? USC_SAMPLE_BEHIND : 0) | (s->no_elf ? USC_SAMPLE_NO_ELF : 0);
 	sample->entry_ns = t->entry_ns;
 	sample->mm = t->mm;
 	sample->exe_file = t->exe_file;

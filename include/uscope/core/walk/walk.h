@@ -22,8 +22,11 @@
 
 #define MAX_STEPS 4096
 /* Kinds beside USC_RULE_*. */
-#define RULE_BAD_CALL 6u		/* no code is there: usc_step_bad_call() */
-#define RULE_FILE_GONE 7u		/* the file could not be opened or read */
+#define RULE_BAD_CALL 6u  /* no code is there: usc_step_bad_call() */
+#define RULE_FILE_GONE 7u /* the file could not be opened or read */
+/* Code in a file of which nothing is known: a guess, as in memory without a file. */
+#define RULE_GUESS (USC_RULE_FRAME_POINTER | 8u)
+
 #define REMEMBERED_DISTANCES 0x7fff8ull /* of words from rsp: multiples of 8 of which the number has 16 bits */
 
 /* Keeps a word that the walk has read, for the memo. */
@@ -108,6 +111,19 @@ static __always_inline int find_mapping_of_pc(struct scratch *s, struct found *f
 	return LOOKUP_OK;
 }
 
+#define ELF_MAGIC 0x464c457fu /* linux/elf.h: ELFMAG */
+
+/*
+ * Does the task's memory show that a file begins as no ELF file does? It does where the file's beginning is what is mapped. Of
+ * memory behind a descriptor nobody else may be able to tell, once its processes have ended.
+ */
+static __always_inline bool is_surely_no_elf(const struct found *found)
+{
+	__u32 magic;
+
+	return !found->offset && !read_user(&magic, sizeof(magic), (const void *)found->start) && magic != ELF_MAGIC;
+}
+
 /* The full search: mapping, file, row. */
 USC_SUBPROGRAM int search_pc(struct scratch *s, struct pc_lookup *lookup)
 {
@@ -139,6 +155,8 @@ USC_SUBPROGRAM int search_pc(struct scratch *s, struct pc_lookup *lookup)
 		lookup->classes = 0;
 		return LOOKUP_OK;
 	}
+	if (entry->state == USC_FILE_PENDING)
+		s->no_elf = is_surely_no_elf(&found);
 	if (entry->state == USC_FILE_PENDING || entry->state == USC_FILE_USER_ONLY)
 		return LOOKUP_DEFER(USC_DEFER_NO_TABLE);
 	offset = found.address - found.start + found.offset;
@@ -147,6 +165,8 @@ USC_SUBPROGRAM int search_pc(struct scratch *s, struct pc_lookup *lookup)
 	lookup->rule = USC_RULE_NONE;
 	if (entry->state == USC_FILE_READY)
 		lookup->rule = usc_row_find(tables_of(found.file), &entry->rows, offset);
+	else if (entry->state == USC_FILE_CODE)
+		lookup->rule = RULE_GUESS;
 	else if (entry->state == USC_FILE_UNREACHABLE)
 		lookup->rule = RULE_FILE_GONE;
 	return LOOKUP_OK;
@@ -350,7 +370,7 @@ static __always_inline long walk_frame_within(struct scratch *s, const struct us
 	if (result < 0)
 		return walk_ends(s, USC_ENDED_BROKEN + (-1 - result));
 	s->walked++;
-	if (USC_FRAME_FILE(lookup.frame) == USC_FILE_NONE)
+	if (USC_FRAME_FILE(lookup.frame) == USC_FILE_NONE || lookup.rule == RULE_GUESS)
 		s->has_jit = 1;
 	frame = lookup.frame | (s->frame.exact ? USC_FRAME_EXACT : 0);
 	if (admit_frame(s, scope, &s->scope, frame, lookup.classes, &s->hash))
@@ -490,6 +510,7 @@ static __always_inline void walk_begin(struct scratch *s, struct task_entry *t)
 	s->defer = 0;
 	s->walked = 0;
 	s->has_jit = 0;
+	s->no_elf = 0;
 	s->reads = 0;
 	s->memo_ok = 1;
 	s->rbp_used = 0;

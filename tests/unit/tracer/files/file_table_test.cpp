@@ -171,11 +171,11 @@ TEST_F(FileTableTest, WhereRowsCannotBeTakenBackNothingGivesWay) {
   EXPECT_EQ(backend_.withdrawals, 0);
 }
 
-TEST_F(FileTableTest, WhatIsNoElfFileIsRefusedByName) {
+TEST_F(FileTableTest, WhatIsNoElfFileIsCodeOfAnotherKind) {
   const MappedFile text("not a program\n", "plain-text");
   ASSERT_TRUE(announce(files_, 2, text.mapping()));
-  EXPECT_EQ(files_.find(FileId(2))->state, USC_FILE_WITHOUT);
-  EXPECT_EQ(backend_.published[2].state, USC_FILE_WITHOUT);
+  EXPECT_EQ(files_.find(FileId(2))->state, USC_FILE_CODE);
+  EXPECT_EQ(backend_.published[2].state, USC_FILE_CODE);
   EXPECT_NE(files_.find(FileId(2))->trouble.find("ELF"), std::string::npos) << files_.find(FileId(2))->trouble;
   EXPECT_EQ(files_.find(FileId(2))->open_error, 0);
 }
@@ -399,7 +399,7 @@ TEST_F(FileTableTest, NobodyWaitsForTheFactsOfAFile) {
   while (maker.is_busy()) ASSERT_TRUE(maker.wait(std::chrono::milliseconds(1000)));
   EXPECT_EQ(files.find(FileId(2))->state, USC_FILE_READY);
   EXPECT_FALSE(files.find(FileId(2))->facts.build_id.empty());
-  EXPECT_EQ(files.find(FileId(3))->state, USC_FILE_WITHOUT);
+  EXPECT_EQ(files.find(FileId(3))->state, USC_FILE_CODE);
   EXPECT_NE(files.find(FileId(3))->trouble.find("ELF"), std::string::npos);
   // Walks that wait learn of both.
   std::vector<FileId> told = maker.take_settled();
