@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 #include <linux/if_packet.h>
 #include <linux/netlink.h>
+#include <linux/vm_sockets.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -13,6 +14,7 @@
 #include <array>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "support/text.h"
 
@@ -49,7 +51,12 @@ std::optional<std::string> inet6_text(std::string_view bytes) {
 std::string unix_text(std::string_view bytes) {
   std::string_view name = bytes.substr(sizeof(sa_family_t));
   if (name.empty()) return "unix:";
-  if (name.front() == '\0') return "unix:@" + std::string(name.substr(1));
+  if (name.front() == '\0') {
+    // Who passes the whole structure pads the name with zeros.
+    const bool is_padded = bytes.size() >= sizeof(sockaddr_un);
+    const std::size_t last = is_padded ? name.find_last_not_of('\0') : name.size() - 1;
+    return "unix:@" + (last == std::string_view::npos ? "" : std::string(name.substr(1, last)));
+  }
   return "unix:" + std::string(name.substr(0, name.find('\0')));
 }
 
@@ -65,6 +72,13 @@ std::optional<std::string> packet_text(std::string_view bytes) {
   return fmt::format("packet:protocol={} ifindex={}", hex_or_zero(ntohs(address->sll_protocol)), address->sll_ifindex);
 }
 
+std::optional<std::string> vsock_text(std::string_view bytes) {
+  const auto address = as<sockaddr_vm>(bytes);
+  if (!address) return std::nullopt;
+  const auto number = [](std::uint32_t value) { return value == VMADDR_CID_ANY ? "any" : std::to_string(value); };
+  return fmt::format("vsock:{}:{}", number(address->svm_cid), number(address->svm_port));
+}
+
 }  // namespace
 
 std::string socket_address_text(std::string_view bytes) {
@@ -76,6 +90,7 @@ std::string socket_address_text(std::string_view bytes) {
   if (*family == AF_UNIX) text = unix_text(bytes);
   if (*family == AF_NETLINK) text = netlink_text(bytes);
   if (*family == AF_PACKET) text = packet_text(bytes);
+  if (*family == AF_VSOCK) text = vsock_text(bytes);
   if (text) return *text;
   return fmt::format("family {}:{}", *family, hex_of(bytes.substr(sizeof(sa_family_t))));
 }
@@ -83,6 +98,32 @@ std::string socket_address_text(std::string_view bytes) {
 bool is_unspecified_address(std::string_view text) {
   static const std::string kStart = fmt::format("family {}:", AF_UNSPEC);
   return text.starts_with(kStart);
+}
+
+std::string socket_family_name(int family) {
+  static constexpr std::pair<int, std::string_view> kNames[] = {{AF_UNIX, "unix"},
+                                                                {AF_INET, "inet"},
+                                                                {AF_INET6, "inet6"},
+                                                                {AF_NETLINK, "netlink"},
+                                                                {AF_PACKET, "packet"},
+                                                                {AF_VSOCK, "vsock"},
+                                                                {AF_BLUETOOTH, "bluetooth"},
+                                                                {AF_ALG, "alg"},
+                                                                {AF_CAN, "can"},
+                                                                {AF_XDP, "xdp"},
+                                                                {AF_TIPC, "tipc"},
+                                                                {AF_KEY, "key"},
+                                                                {AF_RDS, "rds"},
+                                                                {AF_SMC, "smc"},
+                                                                {AF_KCM, "kcm"},
+                                                                {AF_QIPCRTR, "qipcrtr"},
+                                                                {AF_NFC, "nfc"},
+                                                                {AF_PPPOX, "pppox"},
+                                                                {AF_RXRPC, "rxrpc"},
+                                                                {AF_PHONET, "phonet"}};
+  for (const auto& [number, name] : kNames)
+    if (number == family) return std::string(name);
+  return fmt::format("family {}", family);
 }
 
 bool is_no_address(std::string_view text) {

@@ -39,7 +39,10 @@ bool path_matches(const std::vector<std::string>& globs, const std::string& name
   return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
     const std::string_view address = address_in(name);
     const std::string base(base_name(address.empty() ? name : address));
-    return fits(glob, name) || (!address.empty() && fits(glob, std::string(address))) ||
+    const std::string_view bare =
+        address.substr(std::min(address.find(':') + 1, address.size()));  // without its family
+    return fits(glob, name) ||
+           (!address.empty() && (fits(glob, std::string(address)) || fits(glob, std::string(bare)))) ||
            (glob.find('/') == std::string::npos && fits(glob, base));
   });
 }

@@ -23,6 +23,7 @@ namespace uscope::store {
 namespace {
 
 constexpr std::size_t kMostSockets = std::size_t{1} << 20;
+constexpr std::string_view kAutobind = "unix:";  // the kernel chooses the name
 constexpr std::string_view kAccepted = "socket:[accepted]";
 constexpr std::string_view kWith = "socket:[with ";  // of one that was connected before the trace
 
@@ -56,21 +57,6 @@ std::optional<OwnDescriptor> own_descriptor(std::string_view path) {
     return found;
   }
   return std::nullopt;
-}
-
-std::string_view family_name(int family) {
-  switch (family) {
-    case AF_UNIX:
-      return "unix";
-    case AF_INET:
-      return "inet";
-    case AF_INET6:
-      return "inet6";
-    case AF_NETLINK:
-      return "netlink";
-    default:
-      return "";
-  }
 }
 
 }  // namespace
@@ -268,7 +254,7 @@ Result<void> DescriptorTracker::follow_socket(const usc_event& event, Descriptor
   Return update = at_return(Return::Kind::kOpen, event, owner);
   update.fd = static_cast<int>(event.result);
   const bool accepts = facts.call == DescriptorCall::kAccept;
-  auto label = intern(!accepts       ? "socket:[" + std::string(family_name(descriptor_arg(event, 0))) + "]"
+  auto label = intern(!accepts       ? "socket:[" + socket_family_name(descriptor_arg(event, 0)) + "]"
                       : peer.empty() ? std::string(kAccepted)
                                      : "socket:[from " + peer + "]");
   if (!label) return label.error();
@@ -322,7 +308,7 @@ Result<void> DescriptorTracker::label_socket(const usc_event& event, DescriptorO
   update.descriptor.name = before;
   if (connects && is_unspecified_address(peer)) {
     update.descriptor.name = socket.unconnected;
-  } else if (!peer.empty()) {
+  } else if (!peer.empty() && peer != kAutobind) {
     auto label = intern("socket:[" + std::string(connects ? "to " : "at ") + peer + "]");
     if (!label) return label.error();
     update.descriptor.name = *label;

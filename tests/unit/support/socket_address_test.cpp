@@ -4,8 +4,11 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <linux/netlink.h>
+#include <linux/vm_sockets.h>
 #include <netinet/in.h>
 #include <sys/un.h>
+
+#include <cstring>
 
 namespace uscope {
 namespace {
@@ -40,6 +43,34 @@ TEST(SocketAddress, OfUnix) {
   EXPECT_EQ(address_text(un, 6), "unix:/run");
   std::copy_n("\0ab\0c", 5, un.sun_path);
   EXPECT_EQ(address_text(un, 7), std::string("unix:@ab\0c", 10));
+}
+
+TEST(SocketAddress, OfAPaddedName) {
+  sockaddr_un un{};
+  un.sun_family = AF_UNIX;
+  std::memcpy(un.sun_path + 1, "a\0b", 3);
+  EXPECT_EQ(address_text(un), std::string("unix:@a\0b", 9));  // all of the structure was passed
+  EXPECT_EQ(address_text(un, sizeof(sa_family_t) + 5), std::string("unix:@a\0b\0", 10));
+}
+
+TEST(SocketAddress, OfVsock) {
+  sockaddr_vm vm{};
+  vm.svm_family = AF_VSOCK;
+  vm.svm_port = 1234;
+  vm.svm_cid = 2;
+  EXPECT_EQ(address_text(vm), "vsock:2:1234");
+  vm.svm_cid = VMADDR_CID_ANY;
+  EXPECT_EQ(address_text(vm), "vsock:any:1234");
+  EXPECT_EQ(socket_family_name(AF_PACKET), "packet");
+  EXPECT_EQ(socket_family_name(77), "family 77");
+}
+
+TEST(SocketAddress, ThatNamesNobody) {
+  for (const char* text :
+       {"inet:0.0.0.0:0", "inet6:[::]:0", "unix:", "family 40:00", "address:", "", "netlink:pid=0 groups=0x1"})
+    EXPECT_TRUE(is_no_address(text)) << text;
+  for (const char* text : {"inet:127.0.0.1:80", "unix:@x", "unix:/run/x", "vsock:any:1", "netlink:pid=7 groups=0"})
+    EXPECT_FALSE(is_no_address(text)) << text;
 }
 
 TEST(SocketAddress, OfOtherFamiliesAndOfNone) {

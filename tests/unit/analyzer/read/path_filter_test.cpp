@@ -22,6 +22,8 @@ TEST(PathFilter, AGlobWithoutASlashMatchesBaseNames) {
   EXPECT_TRUE(path_matches({"x.sock"}, "unix:/run/x.sock"));
   EXPECT_TRUE(path_matches({"*:80"}, "socket:[to inet:127.0.0.1:80]"));
   EXPECT_TRUE(path_matches({"*to inet:127.0.0.1:80*"}, "socket:[to inet:127.0.0.1:80]"));
+  EXPECT_TRUE(path_matches({"127.0.0.1:80"}, "socket:[to inet:127.0.0.1:80]"));
+  EXPECT_TRUE(path_matches({"@name"}, "socket:[at unix:@name]"));
   EXPECT_TRUE(path_matches({"unix:/run/x.sock"}, "socket:[at unix:/run/x.sock]"));
   EXPECT_TRUE(path_matches({"x.sock"}, "socket:[at unix:/run/x.sock]"));
   EXPECT_TRUE(path_matches({"socket:[[]pair]"}, "socket:[pair]"));
