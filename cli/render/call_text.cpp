@@ -49,15 +49,24 @@ usc_abi abi_of(const std::string& name) {
   return trace::abi_of_name(name).value_or(USC_ABI_X86_64);
 }
 
-// `["echo","a b"]` as `["echo", "a b"]`.
+constexpr std::string_view kCut = "…";
+
+// `"argum"…` of an argument that is cut.
+std::string list_item_text(std::string_view item, bool may_be_cut) {
+  const bool is_cut = may_be_cut && item.ends_with(kCut);
+  if (is_cut) item.remove_suffix(kCut.size());
+  return printable_in_quotes(std::string(item)) + (is_cut ? std::string(kCut) : "");
+}
+
+// `["echo","a b"]` as `["echo", "a b"]`; `["echo","a b…",null]`, which was cut, as `["echo", "a b"…, …]`.
 std::string json_list_text(const std::string& json) {
   const auto list = nlohmann::json::parse(json, nullptr, false);
   if (!list.is_array()) return printable_in_quotes(json);
   std::string out;
-  for (const auto& item : list) {
+  for (std::size_t i = 0; i < list.size(); i++) {
     if (!out.empty()) out += ", ";
-    const bool is_end = item == "…" && &item == &list.back();  // the list was cut
-    out += is_end || !item.is_string() ? "…" : printable_in_quotes(item.get<std::string>());
+    const bool is_cut = i + 2 == list.size() && list.back().is_null();
+    out += list[i].is_string() ? list_item_text(list[i].get<std::string>(), is_cut) : std::string(kCut);
   }
   return "[" + out + "]";
 }

@@ -70,8 +70,9 @@ std::string command_line(const std::string& words) {
   if (!list.is_array()) return words;
   std::string line;
   for (const auto& word : list) {
-    if (!word.is_string()) return words;
-    line += (line.empty() ? "" : " ") + shell_quoted(word.get_ref<const std::string&>());
+    const bool is_end = word.is_null() && &word == &list.back();  // the list was cut
+    if (!word.is_string() && !is_end) return words;
+    line += (line.empty() ? "" : " ") + (is_end ? "…" : shell_quoted(word.get_ref<const std::string&>()));
   }
   return line;
 }

@@ -36,7 +36,9 @@ ImageFacts image_facts(const trace::RawRecord& record) {
 std::string ImageFacts::argv_json() const {
   nlohmann::json array = nlohmann::json::array();
   for (const std::string_view argument : trace::split_nul(arguments)) array.push_back(trace_text(argument));
-  if (cut) array.push_back("…");
+  if (!cut) return array.dump();
+  if (!arguments.empty() && arguments.back() != '\0') array.back() = array.back().get<std::string>() + "…";
+  array.push_back(nullptr);
   return array.dump();
 }
 

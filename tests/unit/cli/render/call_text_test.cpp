@@ -61,8 +61,8 @@ TEST(CallText, EscapesStrings) {
   EXPECT_EQ(arguments_text(open), R"(7</a\x3cb\x3e\x1b>, "say \"hi\"\x0a\\", O_RDONLY)");
   EventRow exec = row_of("execve", {1, 2, 3});
   exec.strings = {{0, "/bin/a", false, Source::kProgram},
-                  {1, R"(["a","b \"c\"","\u001b","…"])", false, Source::kProgram}};
-  EXPECT_EQ(arguments_text(exec), R"("/bin/a", ["a", "b \"c\"", "\x1b", …], 0x3)");
+                  {1, R"(["a","b \"c\"","\u001b","…","d…",null])", false, Source::kProgram}};
+  EXPECT_EQ(arguments_text(exec), R"("/bin/a", ["a", "b \"c\"", "\x1b", "…", "d"…, …], 0x3)");
   EventRow connect = row_of("connect", {3, 1, 16});
   connect.strings = {{1, "unix:}{", false, Source::kProgram}};
   EXPECT_EQ(arguments_text(connect), R"(3, {unix:\x7d\x7b}, 16)");
