@@ -2,6 +2,7 @@
 #include "tracer/process/launcher.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -9,13 +10,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "support/end_signals.h"
+#include "support/regular_file.h"
+#include "symbolizer/elf/elf_facts.h"
 #include "tracer/process/user_switch.h"
 
 namespace uscope::tracer {
@@ -46,6 +51,24 @@ std::uint64_t ns_of(const timeval& time) {
   constexpr std::uint64_t kMicrosecond = 1000;
   return (static_cast<std::uint64_t>(time.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(time.tv_usec)) *
          kMicrosecond;
+}
+
+// What a script's first line or an ELF file names as its interpreter, if there is no such file; else empty.
+std::string missing_interpreter(const std::string& path) {
+  auto file = open_regular(path, "");
+  if (!file) return {};
+  std::array<char, 256> start{};
+  const ssize_t got = pread(file->get(), start.data(), start.size(), 0);
+  std::string_view line(start.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  std::string interpreter;
+  if (line.starts_with("#!")) {
+    line = line.substr(2, line.find('\n') - 2);
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    interpreter = line.substr(0, line.find_first_of(" \t"));
+  } else if (const auto facts = symbolizer::read_elf_facts(file->get(), path)) {
+    interpreter = facts->interpreter;
+  }
+  return interpreter.empty() || access(interpreter.c_str(), F_OK) == 0 ? "" : interpreter;
 }
 
 }  // namespace
@@ -145,7 +168,11 @@ Result<bool> LaunchedCommand::await_exec(int timeout_ms) {
   failure_.reset();
   if (got != sizeof(error)) return true;
   exec_errno_ = error;
-  return errno_error("cannot execute " + path_, error);
+  const std::string interpreter = error == ENOENT ? missing_interpreter(path_) : "";
+  if (interpreter.empty()) return errno_error("cannot execute " + path_, error);
+  const bool ends_as_on_dos = interpreter.ends_with('\r');
+  return Error{fmt::format("cannot execute {}: its interpreter {} does not exist", path_, interpreter),
+               ends_as_on_dos ? "the script's first line ends with a carriage return: remove that" : "install it"};
 }
 
 std::optional<CommandExit> LaunchedCommand::poll_exit() {

@@ -83,18 +83,25 @@ std::string path_behind(std::uint32_t pid, const std::string& link) {
   return as_inside(pid, text);
 }
 
-// 0: it has ended, or its parent is not in uscope's pid namespace.
-std::uint32_t parent_of(std::uint32_t pid) {
+// A number behind a process's name in /proc/PID/stat: the second field there is the parent. 0: it has ended.
+std::uint32_t stat_number(std::uint32_t pid, int field) {
   std::ifstream file(proc_path(pid, "stat"));
   std::string line;
   std::getline(file, line, '\0');
   const std::size_t name_end = line.rfind(')');  // the name may hold anything
   if (name_end == std::string::npos) return 0;
   std::istringstream fields(line.substr(name_end + 1));
-  std::string state;
-  std::uint32_t parent = 0;
-  fields >> state >> parent;
-  return parent;
+  std::string skipped;
+  for (int i = 1; i < field; i++) fields >> skipped;
+  std::uint32_t number = 0;
+  fields >> number;
+  return number;
+}
+
+// 0: it has ended, or its parent is not in uscope's pid namespace.
+std::uint32_t parent_of(std::uint32_t pid) {
+  constexpr int kParent = 2;
+  return stat_number(pid, kParent);
 }
 
 // The address of the path that exec was given, from the auxiliary vector: pairs of words as wide as the program's, the
@@ -120,6 +127,12 @@ std::string link_target(const std::string& link) {
   std::array<char, PATH_MAX> text{};
   const ssize_t bytes = readlink(link.c_str(), text.data(), text.size());
   return bytes <= 0 ? "" : std::string(text.data(), static_cast<std::size_t>(bytes));
+}
+
+bool is_kernel_thread(std::uint32_t pid) {
+  constexpr int kFlags = 7;
+  constexpr std::uint32_t kKernelThread = 0x00200000;  // PF_KTHREAD of linux/sched.h
+  return (stat_number(pid, kFlags) & kKernelThread) != 0;
 }
 
 std::vector<std::uint32_t> running_processes() {

@@ -20,6 +20,9 @@ inline constexpr std::string_view kDeleted = " (deleted)";
 // The pids of all running processes, as in uscope's own /proc.
 [[nodiscard]] std::vector<std::uint32_t> running_processes();
 
+// Whether it is one of the kernel's own threads. False: it has ended.
+[[nodiscard]] bool is_kernel_thread(std::uint32_t pid);
+
 // Whether it is this process, or one that this process or a descendant of it has started: uscope's own helpers.
 [[nodiscard]] bool is_own_process(std::uint32_t pid);
 

@@ -113,6 +113,7 @@ class Recording {
   Result<void> begin();
   Result<void> await_exec(int timeout_ms);
   Result<void> adopt();
+  [[nodiscard]] Error nobody_traced() const;
   [[nodiscard]] bool is_over(bool idle) const;
   Result<void> loop();
   Result<void> empty_rings(bool all);
@@ -191,7 +192,7 @@ Result<void> Recording::prepare() {
   if (launches()) {
     auto command = LaunchedCommand::prepare(options_.launch);
     if (!command) {
-      outcome_.exec_errno = ENOENT;
+      if (!find_program(options_.launch.command.front())) outcome_.exec_errno = ENOENT;
       return command.error();
     }
     command_.emplace(std::move(*command));
@@ -275,6 +276,17 @@ Result<void> Recording::prepare_target() {
   return command_ ? backend_->set_launched(command_->pid()) : Result<void>();
 }
 
+Error Recording::nobody_traced() const {
+  const std::vector<std::uint32_t>& pids = options_.target.pids;
+  if (std::all_of(pids.begin(), pids.end(), is_kernel_thread))
+    return {fmt::format("{} {} a thread of the kernel, which makes no system calls", pids.front(),
+                        pids.size() == 1 ? "is" : "and the others are each"),
+            "`record -t sample` and `-t offcpu` do not follow such threads either; perf does"};
+  return {pids.size() == 1 ? fmt::format("process {} has ended before tracing began", pids.front())
+                           : "all processes had ended before tracing began",
+          "with --app, uscope waits for the next one of a name"};
+}
+
 // Takes in running processes, with the calls that their threads are in.
 Result<void> Recording::adopt() {
   if (auto done = backend_->adopt(); !done) return done;
@@ -295,11 +307,7 @@ Result<void> Recording::adopt() {
   if (auto done = collector_->write_attached_calls(*calls, limit_ns()); !done) return done;
   const auto tasks = collector_->write_open_calls(0);
   if (!tasks) return tasks.error();
-  if (*tasks == 0 && options_.config.target.kinds == USC_TARGET_PID)
-    return Error{options_.target.pids.size() == 1
-                     ? fmt::format("process {} has ended before tracing began", options_.target.pids.front())
-                     : "all processes had ended before tracing began",
-                 "with --app, uscope waits for the next one of a name"};
+  if (*tasks == 0 && options_.config.target.kinds == USC_TARGET_PID) return nobody_traced();
   // What its threads wait in is looked at now, too: so the sets of calls that return later are known.
   if (!options_.look_once)
     if (auto done = collector_->waits().begin(USC_RESOURCE_AT_ATTACH); !done) return done;

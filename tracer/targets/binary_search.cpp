@@ -30,6 +30,13 @@ ProbeArgument argument_of(symbolizer::FoundArgument found) {
   return out;
 }
 
+// Whether glibc 2.34 has moved this library's functions into libc.so.6.
+bool is_part_of_libc(std::string_view library) {
+  constexpr std::string_view kLibraries[] = {"libpthread.so.0", "libdl.so.2", "librt.so.1", "libutil.so.1",
+                                             "libanl.so.1"};
+  return std::find(std::begin(kLibraries), std::end(kLibraries), library) != std::end(kLibraries);
+}
+
 TargetMatch match_of(const Target& target, const ApplicationFile& file, const FileIdentity& id,
                      symbolizer::FoundProbe found) {
   const bool usdt = target.what == TargetClass::kUsdt;
@@ -133,8 +140,11 @@ Error BinarySearch::no_name(const Target& target, const std::vector<const Applic
     return {fmt::format("{}: {} has no {}s that could be named", target.text, in, things),
             usdt ? "its authors put none into it" : "install its debug symbols (Debian: the package with -dbgsym)"};
   const std::string meant = did_you_mean(wanted, names);
+  const bool moved = !usdt && is_part_of_libc(base_name(target.binary));
   return {fmt::format("{}: no {} of {} matches '{}'", target.text, things, in, wanted),
-          meant.empty()
+          moved ? fmt::format("glibc 2.34 moved the functions of {} into libc.so.6: write ufunction:libc.so.6:{}",
+                              base_name(target.binary), wanted)
+          : meant.empty()
               ? fmt::format("`uscope list '{}:{}'` shows what there is", form_of(target.what).name, target.binary)
               : meant};
 }

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "support/nearest.h"
@@ -169,7 +171,11 @@ Result<std::vector<Target>> parse_list_pattern(const std::string& text) {
     return std::vector{std::move(*target)};
   }
   std::vector<Target> targets;
-  if (text.starts_with('/') || (text.starts_with('.') && text.find('/') != std::string::npos)) {
+  // Go's names of functions have slashes, too.
+  const bool has_folder = text.find('/') != std::string::npos;
+  std::error_code error;
+  const bool is_path = text.starts_with('/') || text.starts_with('.') || std::filesystem::is_regular_file(text, error);
+  if (has_folder && is_path) {
     for (const TargetClass what : {TargetClass::kUsdt, TargetClass::kUfunction})
       targets.push_back(everything_of(what, text));
     for (Target& target : targets) target.binary = text;

@@ -69,6 +69,22 @@ TEST(Launcher, GivesTheErrnoOfAFailedExec) {
   EXPECT_EQ(executed.error().what, "cannot execute /etc/passwd: Permission denied");
 }
 
+TEST(Launcher, NamesAnInterpreterThatIsMissing) {
+  const auto error_of = [](const std::string& text) {
+    std::string path = "/tmp/uscope-script-XXXXXX";
+    const UniqueFd file(mkstemp(path.data()));
+    (void)!write(file.get(), text.data(), text.size());
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    auto command = LaunchedCommand::prepare({{path}, ""});
+    const auto executed = command && command->go() ? command->await_exec(kLongMs) : Result<bool>(Error{"", ""});
+    std::filesystem::remove(path);
+    const std::string what = executed ? "" : executed.error().what;
+    return what.substr(std::min(what.find(": "), what.size()));
+  };
+  EXPECT_EQ(error_of("#!/no/such/interpreter -x\n"), ": its interpreter /no/such/interpreter does not exist");
+  EXPECT_EQ(error_of("#! /bin/sh\r\n"), ": its interpreter /bin/sh\r does not exist");
+}
+
 // A copy of true(1). While there is a lease, whoever opens it waits.
 class LeasedProgram {
  public:
