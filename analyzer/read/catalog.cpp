@@ -66,6 +66,17 @@ Result<void> read_processes(const store::Database& database, Catalog& catalog) {
                   });
 }
 
+Result<void> read_stopped(const store::Database& database, Catalog& catalog) {
+  return each_row(
+      database,
+      "SELECT process_id FROM thread_look JOIN thread ON thread.id = thread_id WHERE state != 'ended' GROUP BY "
+      "process_id HAVING min(state = 'stopped') = 1",
+      [&](const SqlRow& row) {
+        Process* process = catalog.processes.find(ProcessRowId(row.integer(0)));
+        if (process != nullptr) process->stopped = !process->end_ns;
+      });
+}
+
 Result<void> read_images(const store::Database& database, Catalog& catalog) {
   auto done = each_row(
       database, "SELECT id, process_id, ts_ns, path, argv, name, names FROM image ORDER BY id", [&](const SqlRow& row) {
@@ -134,7 +145,7 @@ bool is_of_probes(std::string_view source) {
 
 Result<Catalog> read_catalog(const store::Database& database) {
   Catalog catalog;
-  for (const auto read : {read_meta, read_kinds, read_processes, read_images, read_threads, read_span}) {
+  for (const auto read : {read_meta, read_kinds, read_processes, read_stopped, read_images, read_threads, read_span}) {
     auto done = read(database, catalog);
     if (!done) return done.error();
   }

@@ -59,6 +59,7 @@ struct Process {
   std::optional<std::int64_t> end_ns;
   std::optional<std::int64_t> exit_code;
   std::optional<std::int64_t> exit_signal;
+  bool stopped = false;  // a signal had stopped all of its threads at the last look
   bool uses_io_uring = false;
   bool may_use_io_uring = false;  // it does, or that is unknown
   SpaceId space;                  // its address space, if known

@@ -33,6 +33,7 @@ ProcessNode make_node(const Catalog& catalog, const Process& process) {
   node.end_ns = catalog.since_start(process.end_ns);
   node.exit_code = process.exit_code;
   node.exit_signal = process.exit_signal;
+  node.stopped = process.stopped;
   node.uses_io_uring = process.uses_io_uring;
   node.threads = process.threads;
   return node;

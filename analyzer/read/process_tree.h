@@ -40,6 +40,7 @@ struct ProcessNode {
   std::optional<std::int64_t> end_ns;
   std::optional<std::int64_t> exit_code;
   std::optional<std::int64_t> exit_signal;
+  bool stopped = false;  // by a signal, when tracing ended
   bool uses_io_uring = false;
   std::uint64_t threads = 0;
   std::uint64_t events = 0;

@@ -253,6 +253,7 @@ ProcessLine Summarizer::process_line(const Process& process) const {
   if (process.start_ns && process.end_ns) line.lifetime_ns = difference(*process.end_ns, *process.start_ns);
   line.exit_code = process.exit_code;
   line.exit_signal = process.exit_signal;
+  line.stopped = process.stopped;
   line.threads = process.threads;
   line.uses_io_uring = process.uses_io_uring;
   const ProcessTotals& totals = totals_.processes[catalog_.processes.index_of(process)];

@@ -62,6 +62,7 @@ ordered_json process_object(const analyzer::ProcessLine& line) {
           {"lifetime_ns", json_value(line.lifetime_ns)},
           {"exit_code", json_value(line.exit_code)},
           {"exit_signal", json_value(line.exit_signal)},
+          {"stopped", line.stopped},
           {"ended_by", line.ended_by ? party(*line.ended_by) : ordered_json()},
           {"threads", line.threads},
           {"events", line.events},

@@ -39,7 +39,7 @@ std::string notes(const ProcessNode& node) {
 
 std::string ended(const ProcessNode& node) {
   if (!node.exit_code && !node.exit_signal && node.end_ns) return "not known";
-  return describe_exit(node.exit_code, node.exit_signal);
+  return node.stopped ? "stopped" : describe_exit(node.exit_code, node.exit_signal);
 }
 
 namespace {
@@ -111,6 +111,7 @@ nlohmann::ordered_json node_json(const ProcessTree& tree, const ProcessNode& nod
           {"end_ns", json_value(node.end_ns)},
           {"exit_code", json_value(node.exit_code)},
           {"exit_signal", json_value(node.exit_signal)},
+          {"stopped", node.stopped},
           {"uses_io_uring", node.uses_io_uring},
           {"threads", node.threads},
           {"events", node.events},
