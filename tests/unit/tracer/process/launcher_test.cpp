@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "support/unique_fd.h"
@@ -72,8 +73,8 @@ TEST(Launcher, GivesTheErrnoOfAFailedExec) {
 TEST(Launcher, NamesAnInterpreterThatIsMissing) {
   const auto error_of = [](const std::string& text) {
     std::string path = "/tmp/uscope-script-XXXXXX";
-    const UniqueFd file(mkstemp(path.data()));
-    (void)!write(file.get(), text.data(), text.size());
+    UniqueFd(mkstemp(path.data())).reset();
+    std::ofstream(path) << text;
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
     auto command = LaunchedCommand::prepare({{path}, ""});
     const auto executed = command && command->go() ? command->await_exec(kLongMs) : Result<bool>(Error{"", ""});
