@@ -147,7 +147,7 @@ class OtherUser(TraceCase):
             self.type(terminal, f"clear; {self.record} -- {types} '{'touch ' + proof}\n' {where}; echo end", "end")
             self.type(terminal, "clear; echo next", "next")
             self.assertFalse(os.path.exists(proof), where)
-        self.type(terminal, f"clear; {self.record} -- {types} '' < /dev/null | cat", "root>")
+        self.type(terminal, f"clear; {self.record} -- {types} '' < /dev/null | cat; echo end", "end")
         # Standard error is a terminal all the same: the command's own.
         self.assertIn("typed 2", terminal.lines())
 
