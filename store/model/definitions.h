@@ -65,8 +65,8 @@ struct ImageFacts {
   std::string arguments;  // NUL-separated, as the kernel side read them
   bool cut = false;       // there were more
 
-  // The arguments as a JSON array of texts. A list that was cut off ends with null; an argument before that which is cut
-  // ends with "…".
+  // The arguments as a JSON array of texts. A list that was cut off ends with null; an argument before that which is
+  // cut ends with "…".
   [[nodiscard]] std::string argv_json() const;
   // How a process with this image is called; `executable`: the path of its file, a trace's text.
   [[nodiscard]] trace::ProcessNames names(std::string_view executable) const;
