@@ -68,7 +68,7 @@ struct ProcessLine {
   std::optional<std::int64_t> lifetime_ns;  // nullopt if it still ran when tracing ended
   std::optional<std::int64_t> exit_code;
   std::optional<std::int64_t> exit_signal;
-  bool stopped = false;  // by a signal, when tracing ended
+  bool stopped = false;                 // by a signal, when tracing ended
   std::optional<SignalParty> ended_by;  // the last process that sent that signal; nullopt: the kernel, or not known
   std::uint64_t threads = 0;
   std::uint64_t events = 0;
