@@ -38,6 +38,7 @@ enum usc_language {
 	USC_TCL,
 	USC_GUILE,
 	USC_JAVA,
+	USC_LOADER,	   /* the dynamic loader, told to run a program */
 	USC_LANGUAGES = 16 /* a power of two, so that the verifier sees the bound */
 };
 
@@ -49,6 +50,17 @@ USC_INLINE int usc_is_shell(__u64 word)
 	       usc_is_versioned(word, USC_WORD('d', 'a', 's', 'h', 0, 0, 0), 4) ||
 	       usc_is_versioned(word, USC_WORD('k', 's', 'h', 0, 0, 0, 0), 3) ||
 	       usc_is_versioned(word, USC_WORD('z', 's', 'h', 0, 0, 0, 0), 3);
+}
+
+/* ld-linux-x86-64.so.2, ld-musl-x86_64.so.1, ld.so, ld-2.31.so: not the linker, ld. */
+USC_INLINE int usc_is_loader(__u64 word)
+{
+	const __u64 seven = (1ull << 56) - 1, five = (1ull << 40) - 1;
+
+	return (word & seven) == USC_WORD('l', 'd', '-', 'l', 'i', 'n', 'u') ||
+	       (word & seven) == USC_WORD('l', 'd', '-', 'm', 'u', 's', 'l') ||
+	       (word & five) == USC_WORD('l', 'd', '.', 's', 'o', 0, 0) ||
+	       (word & five) == USC_WORD('l', 'd', '-', '2', '.', 0, 0);
 }
 
 /* What a program of this name interprets. `word`: the name's first eight bytes, zeroes behind its end. */
@@ -75,6 +87,8 @@ USC_INLINE __u32 usc_language_of(__u64 word)
 		return USC_GUILE;
 	if (usc_is_versioned(word, USC_WORD('j', 'a', 'v', 'a', 0, 0, 0), 4))
 		return USC_JAVA;
+	if (usc_is_loader(word))
+		return USC_LOADER;
 	return USC_NO_LANGUAGE;
 }
 
@@ -160,7 +174,7 @@ struct usc_named_option {
 #define USC_TAIL(a, b, c, d, e, f, g, h)                                                                               \
 	((__u64)(a) << 56 | (__u64)(b) << 48 | (__u64)(c) << 40 | (__u64)(d) << 32 | (__u64)(e) << 24 |                \
 	 (__u64)(f) << 16 | (__u64)(g) << 8 | (__u64)(h))
-#define USC_LONG_OPTIONS 49
+#define USC_LONG_OPTIONS 56
 
 /* Those that are not plain. Java and tclsh write them behind one dash. */
 static const struct usc_named_option usc_long_options[USC_LONG_OPTIONS] __attribute__((unused)) = {
@@ -216,6 +230,14 @@ static const struct usc_named_option usc_long_options[USC_LONG_OPTIONS] __attrib
 	{USC_TAIL('-', 'm', 'o', 'd', 'u', 'l', 'e', 's'), 13, USC_JAVA, USC_OPTION_VALUE, 0}, /* limit-modules */
 	{USC_TAIL('h', '-', 'm', 'o', 'd', 'u', 'l', 'e'), 12, USC_JAVA, USC_OPTION_VALUE, 0}, /* patch-module */
 	{USC_TAIL(0, 0, 's', 'o', 'u', 'r', 'c', 'e'), 6, USC_JAVA, USC_OPTION_VALUE, 0},      /* source */
+	{USC_TAIL('a', 'r', 'y', '-', 'p', 'a', 't', 'h'), 12, USC_LOADER, USC_OPTION_VALUE, 0}, /* library-path */
+	{USC_TAIL('i', 't', '-', 'r', 'p', 'a', 't', 'h'), 13, USC_LOADER, USC_OPTION_VALUE, 0}, /* inhibit-rpath */
+	{USC_TAIL(0, 0, 0, 'a', 'u', 'd', 'i', 't'), 5, USC_LOADER, USC_OPTION_VALUE, 0},	 /* audit */
+	{USC_TAIL(0, 'p', 'r', 'e', 'l', 'o', 'a', 'd'), 7, USC_LOADER, USC_OPTION_VALUE, 0},	 /* preload */
+	{USC_TAIL(0, 0, 0, 'a', 'r', 'g', 'v', '0'), 5, USC_LOADER, USC_OPTION_VALUE, 0},	 /* argv0 */
+	{USC_TAIL('-', 'p', 'r', 'e', 'p', 'e', 'n', 'd'), 20, USC_LOADER, USC_OPTION_VALUE,
+	 0}, /* glibc-hwcaps-prepend */
+	{USC_TAIL('a', 'p', 's', '-', 'm', 'a', 's', 'k'), 17, USC_LOADER, USC_OPTION_VALUE, 0}, /* glibc-hwcaps-mask */
 };
 
 USC_INLINE __u32 usc_option_named(__u32 language, __u64 tail, __u32 length)

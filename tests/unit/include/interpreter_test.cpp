@@ -98,6 +98,27 @@ TEST(Interpreter, AModuleAClassAndAFileOfCodeAreWhatIsInterpreted) {
   EXPECT_EQ(script_of("guile\0-s\0/srv/x.scm\0"sv), "x.scm");
 }
 
+TEST(Interpreter, TheLoaderRunsAProgram) {
+  const auto run_by = [](std::string_view arguments) {
+    std::array<char, USC_ARGUMENT_BYTES> text{};
+    arguments.copy(text.data(), text.size() - 1);
+    usc_argument_scan scan{};
+    scan.language = language_of("ld-linux-x86-64.so.2");
+    for (__u32 i = 0; i <= arguments.size() && usc_scan_argument(&scan, text.data(), i) == 0; i++) {
+    }
+    return scan.found != 0 ? std::string(text.data() + scan.base) : "";
+  };
+  EXPECT_EQ(run_by("/lib64/ld-linux-x86-64.so.2\0./svc\0-x\0"sv), "svc");
+  EXPECT_EQ(run_by("ld.so\0--library-path\0/srv/lib\0--argv0\0name\0--preload\0a.so\0/srv/bin/svc\0"sv), "svc");
+  EXPECT_EQ(run_by("ld.so\0--inhibit-cache\0--inhibit-rpath\0\0--audit=a.so\0--glibc-hwcaps-mask\0m\0svc\0"sv), "svc");
+  EXPECT_EQ(run_by("ld.so\0--glibc-hwcaps-prepend\0p\0--list\0svc\0"sv), "svc");
+  EXPECT_EQ(run_by("ld.so\0--version\0"sv), "");
+  for (const char* name : {"ld-linux-x86-64.so.2", "ld-musl-x86_64.so.1", "ld.so", "ld-2.31.so"})
+    EXPECT_EQ(language_of(name), USC_LOADER) << name;
+  for (const char* name : {"ld", "ld.bfd", "ld.gold", "ld.lld", "ldd", "ldconfig"})
+    EXPECT_EQ(language_of(name), USC_NO_LANGUAGE) << name;
+}
+
 TEST(Interpreter, WithoutOneNothingIsFound) {
   EXPECT_EQ(script_of("bash\0"sv), "");
   EXPECT_EQ(script_of("bash"sv), "");
