@@ -8,9 +8,11 @@
 
 #include <libiberty/demangle.h>
 
+#include <array>
 #include <charconv>
 #include <csetjmp>
 #include <cstdint>
+#include <utility>
 
 #include "support/text.h"
 
@@ -76,12 +78,30 @@ std::string with_characters(const std::string& text) {
   return out.append(text, at);
 }
 
+// What else Rust's old mangling writes so: libiberty leaves the rest of a name as it is behind a character that it does
+// not know.
+std::string with_signs(std::string text) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kSigns{{{"$LT$", "<"},
+                                                                                 {"$GT$", ">"},
+                                                                                 {"$LP$", "("},
+                                                                                 {"$RP$", ")"},
+                                                                                 {"$RF$", "&"},
+                                                                                 {"$BP$", "*"},
+                                                                                 {"$C$", ","},
+                                                                                 {"$SP$", "@"},
+                                                                                 {"..", "::"}}};
+  for (const auto& [code, sign] : kSigns)
+    for (std::size_t at = text.find(code); at != std::string::npos; at = text.find(code, at + sign.size()))
+      text.replace(at, code.size(), sign);
+  return text;
+}
+
 // Demangles `mangled` into sink.text; returns whether that succeeded. `params`: DMGL_PARAMS, or 0 for the name alone.
 bool demangle_into(const std::string& mangled, int params, Sink& sink) {
   if (setjmp(sink.too_long) != 0) return false;
   const int depth = mangled.size() > kRecursionLimited ? DMGL_NO_RECURSE_LIMIT : 0;
   if (rust_demangle_callback(mangled.c_str(), depth, append, &sink) != 0) {
-    if (mangled.starts_with("_ZN")) sink.text = with_characters(sink.text);
+    if (mangled.starts_with("_ZN")) sink.text = with_signs(with_characters(sink.text));
     return true;
   }
   sink.text.clear();
