@@ -72,7 +72,7 @@ void CallCounts::note_executable(trace::FileId serial) {
 void CallCounts::on_file(trace::FileId serial, const tracer::File& file) {
   Module& module = modules_[serial];
   module.path = file.path;
-  module.app = (file.classes & USC_CLASS_APP) != 0;
+  module.named = (file.classes & USC_CLASS_APP) != 0;
   module.runtime = serial == trace::kVdsoFile || trace::is_runtime(file.path);
   module.jit = tracer::is_jit(serial, &file);
   for (const symbolizer::Segment& segment : file.facts.exec_segments)
@@ -92,6 +92,7 @@ void CallCounts::on_jit_name(trace::MmId mm, const tracer::PerfMapEntry& name) {
   constexpr std::size_t kMostNames = 100000;  // compilers that make code for days
   if (jit_names_.size() >= kMostNames) jit_names_.clear();
   jit_names_[{mm, name.address}] = trace_text(name.name);
+  if (!managed_.contains(mm) && trace::generated_function(name.name).managed) managed_.insert(mm);
 }
 
 CallCounts::Module& CallCounts::module(trace::FileId serial) {
@@ -101,7 +102,7 @@ CallCounts::Module& CallCounts::module(trace::FileId serial) {
   return module;
 }
 
-trace::TriggerModule CallCounts::trigger_module(std::uint64_t frame) {
+trace::TriggerFrame CallCounts::frame_facts(std::uint64_t frame) {
   const trace::FileId serial = trace::file_of(frame);
   Module& of = module(serial);
   if (of.own_of != own_libraries_.size()) {
@@ -109,64 +110,163 @@ trace::TriggerModule CallCounts::trigger_module(std::uint64_t frame) {
     of.own_of = own_libraries_.size();
   }
   const bool program = executed_.contains(serial);
-  return {of.app || of.own || program, of.runtime, program};
+  return {.app = of.named || of.holds_program || of.own || program,
+          .named = of.named,
+          .runtime = of.runtime,
+          .program = program};
 }
 
-// Looks at the stacks whose triggers were not asked for yet. What one of them shows of a module holds for all stacks.
-void CallCounts::find_main_libraries() {
-  const auto modules = [&](std::uint64_t frame) { return trigger_module(frame); };
-  for (const auto& [id, stack] : fresh_)
-    if (const auto found = trace::main_library(stack.frames, modules, stack.end))
-      if (Module& of = module(trace::file_of(stack.frames[*found])); !of.jit) of.app = true;
+// Of a file; null while they are not known.
+const LiveNames::Functions* CallCounts::functions_at(std::uint64_t frame) {
+  const bool exact = (frame & USC_FRAME_EXACT) != 0;
+  const trace::FileId serial = trace::file_of(frame);
+  return names_.ask(serial, trace::elf_address(module(serial).segments, USC_FRAME_OFFSET(frame), exact), exact);
 }
 
-CallCounts::Trigger CallCounts::find_trigger(const Stack& stack) {
-  const auto modules = [&](std::uint64_t frame) { return trigger_module(frame); };
-  const auto trigger = trace::find_trigger(stack.frames, modules, stack.end);
+// What one stack shows of a module holds for all stacks. False: the names do not tell yet.
+bool CallCounts::find_program(const Stack& stack) {
+  if (stack.end != trace::StackEnd::kRoot || stack.frames.empty()) return true;
+  bool known = true;
+  const auto function = [&](std::uint64_t frame) {
+    trace::TriggerFrame facts = frame_facts(frame);
+    if (facts.runtime || module(trace::file_of(frame)).jit) return facts;
+    const LiveNames::Functions* functions = functions_at(frame);
+    if (functions != nullptr)
+      facts.role = functions->back().role;
+    else
+      known = false;
+    return facts;
+  };
+  const trace::FileId outermost = trace::file_of(stack.frames.back());
+  if (trace::ends_in_other_program(stack.frames, function, stack.end) && !module(outermost).jit) {
+    executed_.insert(outermost);
+    note_executable(outermost);
+  }
+  if (const auto found = trace::main_library(stack.frames, function, stack.end))
+    if (Module& of = module(trace::file_of(stack.frames[*found])); !of.jit) of.holds_program = true;
+  return known;
+}
+
+// Learns from stacks with managed code which modules run it.
+bool CallCounts::is_managed(const Stack& stack) {
+  if (managed_.empty()) return false;
+  const bool shows_it = managed_.contains(stack.mm);
+  bool managed = shows_it;
+  for (const std::uint64_t frame : stack.frames) {
+    Module& of = module(trace::file_of(frame));
+    const trace::TriggerFrame facts = frame_facts(frame);
+    if (shows_it) of.machine = of.machine || (facts.app && !facts.named && !facts.runtime);
+    managed = managed || of.machine;
+  }
+  return managed;
+}
+
+// The functions at a frame. False: they are not known yet, and one that stands for them is added.
+bool CallCounts::add_places(std::uint64_t frame, trace::MmId mm, bool is_managed, std::vector<Place>& places) {
+  trace::TriggerFrame facts = frame_facts(frame);
+  if (module(trace::file_of(frame)).jit) {
+    const std::uint64_t pc = USC_FRAME_OFFSET(frame) - ((frame & USC_FRAME_EXACT) != 0 ? 0 : 1);
+    const auto name = jit_names_.find({mm, pc});
+    facts.generated = name != jit_names_.end();
+    if (facts.generated) {
+      const auto [origin, managed] = trace::generated_function(name->second);
+      facts.origin = managed || !is_managed ? origin : trace::FunctionOrigin::kRuntime;
+    }
+    places.push_back({frame, 0, facts});
+    return facts.generated;
+  }
+  if (!facts.app || facts.runtime) {
+    places.push_back({frame, 0, facts});
+    return true;
+  }
+  const LiveNames::Functions* functions = functions_at(frame);
+  if (functions == nullptr) {
+    places.push_back({frame, 0, facts});
+    return false;
+  }
+  for (std::uint32_t depth = 0; depth < functions->size(); depth++) {
+    facts.origin = (*functions)[depth].origin;
+    places.push_back({frame, depth, facts});
+  }
+  return true;
+}
+
+// The trigger, and whether it is certain.
+std::pair<CallCounts::Trigger, bool> CallCounts::find_trigger(Stack& stack) {
+  constexpr int kMostLooks = 3;
+  const trace::TriggerStack facts{stack.end, is_managed(stack), with_runtime_};
+  bool has_names = find_program(stack);
+  bool has_generated_names = true;
+  bool found_one = false;
+  std::vector<Place> places;
+  for (const std::uint64_t frame : stack.frames) {
+    const std::size_t before = places.size();
+    if (found_one) {  // what is outside of it changes nothing
+      places.push_back({frame, 0, frame_facts(frame)});
+      continue;
+    }
+    if (!add_places(frame, stack.mm, facts.managed, places))
+      (module(trace::file_of(frame)).jit ? has_generated_names : has_names) = false;
+    for (std::size_t at = before; at < places.size(); at++)
+      found_one = found_one || trace::rank_of(places[at].facts, facts) == trace::TriggerRank::kApplication;
+  }
+  const auto trigger = trace::find_trigger(
+      places, [](const Place& place) { return place.facts; }, facts);
+  if (!has_generated_names && stack.looks < kMostLooks) stack.looks++;
+  waits_for_names_ = waits_for_names_ || (!has_names && names_.is_running());
   Trigger found;
   found.none = !trigger;
-  if (!trigger) return found;
-  found.frame = stack.frames[trigger->position];
-  found.mm = module(trace::file_of(found.frame)).jit ? stack.mm : trace::MmId();
-  found.fallback = trigger->kind != trace::TriggerKind::kApplication;
-  found.cut = trigger->kind == trace::TriggerKind::kCut;
-  return found;
+  if (trigger) {
+    const Place& place = places[trigger->position];
+    found.frame = place.frame;
+    found.depth = place.depth;
+    found.mm = module(trace::file_of(found.frame)).jit ? stack.mm : trace::MmId();
+    found.fallback = trigger->kind != trace::TriggerKind::kApplication;
+    found.cut = trigger->kind == trace::TriggerKind::kCut;
+  }
+  return {found, (has_names || !names_.is_running()) && (has_generated_names || stack.looks == kMostLooks)};
 }
 
-const CallCounts::Trigger* CallCounts::trigger_of(trace::StackId stack) {
+// `for_good`: also if it is not certain.
+std::optional<CallCounts::Trigger> CallCounts::trigger_of(trace::StackId stack, bool for_good) {
   const std::size_t place = stack.value();
   if (const auto fresh = fresh_.find(stack); fresh != fresh_.end()) {
-    const auto [at, is_new] =
-        numbers_.try_emplace(find_trigger(fresh->second), static_cast<std::uint32_t>(triggers_.size()) + 1);
+    const auto [trigger, is_certain] = find_trigger(fresh->second);
+    if (!is_certain && !for_good) return trigger;
+    const auto [at, is_new] = numbers_.try_emplace(trigger, static_cast<std::uint32_t>(triggers_.size()) + 1);
     if (is_new) triggers_.push_back(at->first);
     if (trigger_of_.size() <= place) trigger_of_.resize(place + 1);
     trigger_of_[place] = at->second;
     fresh_.erase(fresh);
   }
-  if (place >= trigger_of_.size() || trigger_of_[place] == 0) return nullptr;
-  return &triggers_[trigger_of_[place] - 1];
+  if (place >= trigger_of_.size() || trigger_of_[place] == 0) return std::nullopt;
+  return triggers_[trigger_of_[place] - 1];
 }
 
 std::string CallCounts::function_of(const Trigger& trigger) {
   if (trigger.cut) return trace::kCutName;
-  const trace::FileId serial = trace::file_of(trigger.frame);
   const bool exact = (trigger.frame & USC_FRAME_EXACT) != 0;
   const std::uint64_t offset = USC_FRAME_OFFSET(trigger.frame);
-  const Module& of = module(serial);
+  const Module& of = module(trace::file_of(trigger.frame));
   if (of.jit) {
     const auto found = jit_names_.find({trigger.mm, offset - (exact ? 0 : 1)});
     return found == jit_names_.end() ? in_module(of.path, offset) : found->second;
   }
-  const std::uint64_t address = trace::elf_address(of.segments, offset, exact);
-  return names_.ask(serial, address, exact).value_or(in_module(of.path, address));
+  if (const LiveNames::Functions* functions = functions_at(trigger.frame); functions != nullptr)
+    return (*functions)[std::min<std::size_t>(trigger.depth, functions->size() - 1)].name;
+  return in_module(of.path, trace::elf_address(of.segments, offset, exact));
 }
 
 std::vector<CallLine> CallCounts::lines() {
-  find_main_libraries();
+  waits_for_names_ = false;
+  for (const auto& [id, stack] : fresh_) {
+    (void)is_managed(stack);
+    if (!find_program(stack)) waits_for_names_ = names_.is_running();
+  }
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::string, std::string>, CallLine> merged;
   for (const auto& [key, counts] : counts_) {
-    const Trigger* trigger = trigger_of(key.stack);
-    const bool named = trigger != nullptr && !trigger->none;
+    const std::optional<Trigger> trigger = trigger_of(key.stack, false);
+    const bool named = trigger && !trigger->none;
     const std::string function = named ? function_of(*trigger) : "";
     const std::string path = named ? module(trace::file_of(trigger->frame)).path : "";
     CallLine& line = merged[{key.abi, key.nr, function, path}];
@@ -193,10 +293,9 @@ void CallCounts::take() {
   threads_.take();
   constexpr std::size_t kMostFresh = 100000;
   if (fresh_.size() <= kMostFresh) return;
-  find_main_libraries();
   std::vector<trace::StackId> all;
   for (const auto& [stack, kept] : fresh_) all.push_back(stack);
-  for (const trace::StackId stack : all) (void)trigger_of(stack);
+  for (const trace::StackId stack : all) (void)trigger_of(stack, true);
 }
 
 }  // namespace uscope::live

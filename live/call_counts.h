@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "live/live_names.h"
@@ -33,8 +35,8 @@ struct CallLine {
 
 class CallCounts : public tracer::RecordObserver {
  public:
-  // `names` must outlive this object.
-  explicit CallCounts(LiveNames& names) : names_(names) {}
+  // `names` must outlive this object. `with_runtime`: --app-runtime.
+  explicit CallCounts(LiveNames& names, bool with_runtime = false) : names_(names), with_runtime_(with_runtime) {}
 
   void on_event(const usc_event& event, const tracer::TaskInfo& task) override;
   void on_task(const usc_task& task) override { threads_.start(task); }
@@ -44,8 +46,10 @@ class CallCounts : public tracer::RecordObserver {
   void on_jit_name(trace::MmId mm, const tracer::PerfMapEntry& name) override;
 
   // What was counted since the last take(), in no order that means anything; functions that have no name yet are
-  // `module+0xADDRESS`.
+  // `module+0xADDRESS`, and the trigger of a stack is not certain before its functions have names.
   [[nodiscard]] std::vector<CallLine> lines();
+  // Whether the last lines() were so for lack of names.
+  [[nodiscard]] bool waits_for_names() const { return waits_for_names_; }
   // The same calls by thread, in no order.
   [[nodiscard]] std::vector<ThreadLine> threads() const { return threads_.lines(); }
   void take();
@@ -73,9 +77,17 @@ class CallCounts : public tracer::RecordObserver {
     trace::MmId mm;
     trace::StackEnd end = trace::StackEnd::kOther;
     std::vector<std::uint64_t> frames;
+    int looks = 0;  // for names of generated code that were not there
+  };
+  // Of a stack: a function at a frame, inlined calls counted from 0.
+  struct Place {
+    std::uint64_t frame = 0;
+    std::uint32_t depth = 0;
+    trace::TriggerFrame facts;
   };
   struct Trigger {
     std::uint64_t frame = 0;
+    std::uint32_t depth = 0;
     trace::MmId mm = {};  // where the frame is of memory without a file
     bool none = false;
     bool fallback = false;
@@ -85,22 +97,29 @@ class CallCounts : public tracer::RecordObserver {
   struct Module {
     std::string path;
     std::vector<usc_segment> segments;
-    bool app = false;  // by --app-module, or since it holds main()
+    bool named = false;  // by --app-module
+    bool holds_program = false;
     bool runtime = false;
     bool jit = false;
+    bool machine = false;    // it runs code of a managed language
     std::size_t own_of = 0;  // how many executables and folders were known when `own` was asked
     bool own = false;        // an executable's own library
   };
 
   [[nodiscard]] Module& module(trace::FileId serial);
   void note_executable(trace::FileId serial);
-  [[nodiscard]] trace::TriggerModule trigger_module(std::uint64_t frame);
-  void find_main_libraries();
-  [[nodiscard]] Trigger find_trigger(const Stack& stack);
-  [[nodiscard]] const Trigger* trigger_of(trace::StackId stack);
+  [[nodiscard]] trace::TriggerFrame frame_facts(std::uint64_t frame);
+  [[nodiscard]] const LiveNames::Functions* functions_at(std::uint64_t frame);
+  [[nodiscard]] bool is_managed(const Stack& stack);
+  [[nodiscard]] bool find_program(const Stack& stack);
+  [[nodiscard]] bool add_places(std::uint64_t frame, trace::MmId mm, bool is_managed, std::vector<Place>& places);
+  [[nodiscard]] std::pair<Trigger, bool> find_trigger(Stack& stack);
+  [[nodiscard]] std::optional<Trigger> trigger_of(trace::StackId stack, bool for_good);
   [[nodiscard]] std::string function_of(const Trigger& trigger);
 
   LiveNames& names_;
+  bool with_runtime_;
+  bool waits_for_names_ = false;
   std::unordered_map<Key, Counts, KeyHash> counts_;
   ThreadCounts threads_;
   std::unordered_map<trace::StackId, Stack> fresh_;  // stacks whose trigger was not asked for yet
@@ -111,6 +130,7 @@ class CallCounts : public tracer::RecordObserver {
   std::unordered_set<trace::FileId> executed_;
   trace::OwnLibraries own_libraries_;
   std::map<std::pair<trace::MmId, std::uint64_t>, std::string> jit_names_;
+  std::unordered_set<trace::MmId> managed_;  // with code of a managed language (trace/function_origin.h)
 };
 
 }  // namespace uscope::live

@@ -21,7 +21,7 @@ namespace uscope::live {
 namespace {
 
 // One packet each. A file: its path and build-id behind, its descriptor beside; a place; and the answer to that: the
-// name behind.
+// functions behind, each as a character for what is known of it, its name, and a zero.
 enum class Kind : std::uint32_t { kFile, kPlace };
 
 struct Head {
@@ -47,6 +47,27 @@ std::vector<std::byte> packet(const Head& head, const std::string& text) {
 // What follows the head.
 std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()) + sizeof(Head), bytes.size() - sizeof(Head)};
+}
+
+constexpr unsigned kFacts = '0';
+constexpr unsigned kOrigins = static_cast<unsigned>(trace::FunctionOrigin::kPart) + 1;
+constexpr unsigned kRoles = static_cast<unsigned>(trace::FunctionRole::kHandsOver) + 1;
+
+// Of another process: any text is answered, by one function at least.
+LiveNames::Functions functions_of(std::string_view text) {
+  LiveNames::Functions functions;
+  while (!text.empty() || functions.empty()) {
+    const std::string_view one = text.substr(0, text.find('\0'));
+    text.remove_prefix(std::min(text.size(), one.size() + 1));
+    LiveFunction& function = functions.emplace_back();
+    if (one.empty()) continue;
+    function.name = one.substr(1);
+    const unsigned facts = static_cast<unsigned char>(one.front()) - kFacts;
+    if (facts >= kOrigins * kRoles) continue;
+    function.origin = static_cast<trace::FunctionOrigin>(facts % kOrigins);
+    function.role = static_cast<trace::FunctionRole>(facts / kOrigins);
+  }
+  return functions;
 }
 
 class Reader {
@@ -87,8 +108,16 @@ class Reader {
     const auto found = files_.find(file);
     const symbolizer::ModuleRequest unknown{file, "", {}};
     const auto& module = found == files_.end() ? unknown : found->second.first;
-    const std::string name = namer_->name(module, head.address, head.exact != 0).front().function;
-    return send_with_fds(socket_.get(), packet(head, name), {});
+    std::string text;
+    for (const symbolizer::NamedFrame& frame : namer_->name(module, head.address, head.exact != 0)) {
+      const auto facts = static_cast<unsigned>(frame.origin) + static_cast<unsigned>(frame.role) * kOrigins;
+      const std::size_t room = kMostPacket - sizeof(Head) - 2;
+      if (!text.empty() && text.size() + frame.function.size() > room) break;
+      text += static_cast<char>(kFacts + facts);
+      text += frame.function.substr(0, room);
+      text += '\0';
+    }
+    return send_with_fds(socket_.get(), packet(head, text), {});
   }
 
   symbolizer::HeldModule open(const symbolizer::ModuleRequest& module) {
@@ -136,16 +165,16 @@ void LiveNames::add_file(const symbolizer::ModuleRequest& module, symbolizer::He
   send();
 }
 
-std::optional<std::string> LiveNames::ask(trace::FileId file, std::uint64_t address, bool exact) {
+const LiveNames::Functions* LiveNames::ask(trace::FileId file, std::uint64_t address, bool exact) {
   receive();
   const NameKey key{file, address, exact};
-  if (const auto found = known_.find(key); found != known_.end()) return found->second;
+  if (const auto found = known_.find(key); found != known_.end()) return &found->second;
   if (socket_ && asked_.insert(key).second) {
     Head head{Kind::kPlace, file.value(), address, exact ? 1U : 0U};
     unsent_.push_back({packet(head, ""), UniqueFd()});
     send();
   }
-  return std::nullopt;
+  return nullptr;
 }
 
 void LiveNames::wait(std::chrono::milliseconds most) {
@@ -196,7 +225,8 @@ void LiveNames::receive() {
     Head head{};
     std::memcpy(&head, room.data(), sizeof(head));
     const NameKey key{trace::FileId(head.file), head.address, head.exact != 0};
-    if (asked_.erase(key) != 0) known_.emplace(key, text_of(std::span(room).first(static_cast<std::size_t>(count))));
+    if (asked_.erase(key) != 0)
+      known_.emplace(key, functions_of(text_of(std::span(room).first(static_cast<std::size_t>(count)))));
   }
   send();
 }

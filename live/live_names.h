@@ -24,8 +24,17 @@
 
 namespace uscope::live {
 
+struct LiveFunction {
+  std::string name;
+  trace::FunctionOrigin origin = trace::FunctionOrigin::kOwn;
+  trace::FunctionRole role = trace::FunctionRole::kNone;
+};
+
 class LiveNames {
  public:
+  // Inlined calls first, the physical function last; at least one.
+  using Functions = std::vector<LiveFunction>;
+
   // Forks: called while there is no other thread, and before what the process is not to have is open. It gives up
   // privileges as loading does (support/sandbox/confine.h), and fails where it cannot.
   [[nodiscard]] static Result<std::unique_ptr<LiveNames>> start();
@@ -33,13 +42,15 @@ class LiveNames {
   // A file whose addresses may be asked for. Where nothing of it is held it is looked for by its path.
   void add_file(const symbolizer::ModuleRequest& module, symbolizer::HeldModule held);
 
-  // The function at an ELF address of a file that was added; empty while it is not known yet, which it will be soon.
-  std::optional<std::string> ask(trace::FileId file, std::uint64_t address, bool exact);
+  // The functions at an ELF address of a file that was added; null while they are not known yet, which they will be
+  // soon. Valid as long as this object.
+  const Functions* ask(trace::FileId file, std::uint64_t address, bool exact);
 
   // Until all that was asked for is known, or the time is over.
   void wait(std::chrono::milliseconds most);
 
-  // What ended the process, if anything has: no more names are known then.
+  // Whether more names can become known, and what ended the process if not.
+  [[nodiscard]] bool is_running() const { return static_cast<bool>(socket_); }
   [[nodiscard]] std::optional<Error> trouble();
 
  private:
@@ -53,7 +64,7 @@ class LiveNames {
   void send();
   void receive();
 
-  std::map<NameKey, std::string> known_;
+  std::map<NameKey, Functions> known_;
   std::set<NameKey> asked_;
   std::deque<Message> unsent_;
   ChildWork process_;

@@ -27,12 +27,12 @@ struct Side {
 };
 
 // Adds to `matched` how many modules match --app-module.
-Result<void> open_side(const std::vector<std::filesystem::path>& files, const std::vector<std::string>& app_modules,
-                       std::size_t& matched, Side& side) {
+Result<void> open_side(const std::vector<std::filesystem::path>& files, const AppChoice& app, std::size_t& matched,
+                       Side& side) {
   for (const auto& file : files) {
     auto database = store::Database::open(file);
     if (!database) return database.error();
-    auto some = app_modules.empty() ? Result<std::size_t>(0) : count_as_app(*database, app_modules);
+    auto some = app.is_any() ? count_as_app(*database, app) : Result<std::size_t>(0);
     if (!some) return some.error().in(file.string());
     matched += *some;
     auto facts = read_run_facts(*database);
@@ -360,11 +360,11 @@ Result<Diff> diff(const DiffOptions& options) {
   std::vector<std::vector<ModuleBuild>> modules;
   std::size_t matched = 0;
   for (const auto& [files, side] : {std::pair{&options.normal, &normal}, std::pair{&options.abnormal, &abnormal}}) {
-    if (auto done = open_side(*files, options.app_modules, matched, *side); !done) return done.error();
+    if (auto done = open_side(*files, options.app, matched, *side); !done) return done.error();
     if (auto done = read_modules_of(*side, options.names, modules); !done) return done.error();
   }
-  if (matched == 0 && !options.app_modules.empty())
-    return no_such_module(options.app_modules, options.normal.front().string());
+  if (matched == 0 && !options.app.modules.empty())
+    return no_such_module(options.app.modules, options.normal.front().string());
   const OffsetTrust trust(modules);
   std::set<std::string> nameless;
   for (Side* side : {&normal, &abnormal})

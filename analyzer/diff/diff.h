@@ -19,6 +19,7 @@
 #include "analyzer/diff/run_facts.h"
 #include "analyzer/diff/time_shift.h"
 #include "analyzer/diff/transfers.h"
+#include "analyzer/read/app_modules.h"
 #include "support/result.h"
 
 namespace uscope::analyzer {
@@ -27,7 +28,7 @@ struct DiffOptions {
   std::vector<std::filesystem::path> normal;    // at least one
   std::vector<std::filesystem::path> abnormal;  // at least one
   ModuleNames names{};                          // renamed modules: old base name to new
-  std::vector<std::string> app_modules{};       // globs: modules that count as the application's, named afterwards
+  AppChoice app{};                              // what counts as the application's, chosen afterwards
   MatrixBy by{};
   // Calls whose successes are the units of work for rates; empty: rates are per second.
   std::vector<std::string> per{};

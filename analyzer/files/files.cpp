@@ -20,6 +20,7 @@
 #include "analyzer/read/path_filter.h"
 #include "analyzer/read/process_filter.h"
 #include "analyzer/read/query.h"
+#include "analyzer/read/trigger_modules.h"
 #include "syscalls/call_traits.h"
 
 namespace uscope::analyzer {
@@ -94,7 +95,7 @@ std::uint64_t weight(const FileCounts& line, FileOrder order) {
 constexpr std::string_view kCounts =
     "SELECT o.kind_id, o.process_id, o.image_id, f.value, s.value, o.part, o.errno, o.events, o.total_ns, o.bytes, "
     "o.changes, o.last_event_id";
-constexpr std::string_view kTriggers = ", frame.function, module.path, module.class != 'app'";
+constexpr std::string_view kTriggers = ", frame.function, module.path, ";
 constexpr std::string_view kTables =
     " FROM object_total o LEFT JOIN string f ON f.id = o.folder_id LEFT JOIN string s ON s.id = o.string_id";
 constexpr std::string_view kTriggerTables =
@@ -299,7 +300,7 @@ Result<FileTable> read_files(const store::Database& database, const Catalog& cat
   // What failed is read first, and then what of it was found: this keeps names that matter only.
   std::string sql(kCounts);
   const bool triggers = query.callers || query.failed;
-  if (triggers) sql += kTriggers;
+  if (triggers) sql.append(kTriggers).append(kIsFallback);
   sql += kTables;
   if (triggers) sql += kTriggerTables;
   const auto read = [&](std::string_view which) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analyzer/read/query.h"
+#include "analyzer/read/trigger_modules.h"
 #include "analyzer/time/time.h"
 #include "syscalls/errno_names.h"
 
@@ -29,16 +30,17 @@ class Triggers {
     functions_.emplace_back();
     std::map<std::pair<std::string, std::string>, std::size_t> known;
     std::unordered_map<std::int64_t, std::size_t> of_frame;
-    auto done = each_row(
-        database,
-        "SELECT f.id, f.function, m.path, m.class != 'app' FROM frame f LEFT JOIN module m ON m.id = f.module_id "
-        "WHERE f.id IN (SELECT trigger_frame_id FROM stack)",
-        [&](const SqlRow& row) {
-          Function function{text(row, 1), text(row, 2), row.integer(3) != 0};
-          const auto [at, is_new] = known.try_emplace({function.name, function.module}, functions_.size());
-          of_frame.emplace(row.integer(0), at->second);
-          if (is_new) functions_.push_back(std::move(function));
-        });
+    auto done =
+        each_row(database,
+                 std::string("SELECT frame.id, frame.function, m.path, ") + kIsFallback +
+                     " FROM frame LEFT JOIN module m ON m.id = frame.module_id "
+                     "WHERE frame.id IN (SELECT trigger_frame_id FROM stack)",
+                 [&](const SqlRow& row) {
+                   Function function{text(row, 1), text(row, 2), row.integer(3) != 0};
+                   const auto [at, is_new] = known.try_emplace({function.name, function.module}, functions_.size());
+                   of_frame.emplace(row.integer(0), at->second);
+                   if (is_new) functions_.push_back(std::move(function));
+                 });
     if (!done) return done;
     return each_row(database, "SELECT id, trigger_frame_id FROM stack WHERE trigger_frame_id IS NOT NULL",
                     [&](const SqlRow& row) {

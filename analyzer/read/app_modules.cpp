@@ -33,7 +33,7 @@ INSERT INTO stack_trigger SELECT id, trigger_frame_id, trigger_fallback FROM mai
 constexpr const char* kCells = R"sql(
 CREATE INDEX temp.stack_trigger_frame ON stack_trigger(frame_id);
 CREATE TEMP VIEW stack AS SELECT s.id AS id, s.depth AS depth, s.ended AS ended, t.frame_id AS trigger_frame_id,
-  t.fallback AS trigger_fallback, s.folded AS folded
+  t.fallback AS trigger_fallback, s.folded AS folded, s.managed AS managed
   FROM main.stack s JOIN temp.stack_trigger t ON t.stack_id = s.id;
 CREATE TEMP TABLE cell(kind_id INTEGER, trigger_frame_id INTEGER, events INTEGER, errors INTEGER, total_ns INTEGER,
   open INTEGER, first_event_id INTEGER);
@@ -49,11 +49,12 @@ struct Choice {
 
 class Triggers {
  public:
-  explicit Triggers(const store::Database& database) : database_(database) {}
+  explicit Triggers(const store::Database& database, bool with_runtime)
+      : database_(database), with_runtime_(with_runtime) {}
 
   Result<std::size_t> run(const std::vector<std::string>& globs) {
     auto matched = read_modules(globs);
-    if (!matched || *matched == 0) return matched;
+    if (!matched || (*matched == 0 && !with_runtime_)) return matched;
     auto changed = choose();
     if (!changed) return changed.error();
     if (!*changed) return matched;
@@ -64,11 +65,12 @@ class Triggers {
  private:
   Result<std::size_t> read_modules(const std::vector<std::string>& globs);
   Result<bool> choose();
-  Result<std::optional<Choice>> choice_of(store::Statement& frames, StackRowId stack, std::string_view ended);
+  Result<std::optional<Choice>> choice_of(store::Statement& frames, StackRowId id, const trace::TriggerStack& stack);
   Result<void> count_cells();
   Result<void> write_cells(const std::map<std::pair<KindRowId, FrameRowId>, CellCounts>& cells);
 
   const store::Database& database_;
+  bool with_runtime_;
   TriggerModules modules_;
 };
 
@@ -85,8 +87,9 @@ Result<std::size_t> Triggers::read_modules(const std::vector<std::string>& globs
       return;
     matched.push_back(id);
     modules_[id].app = true;
+    modules_[id].named = true;
   });
-  if (!done || matched.empty()) return done ? Result<std::size_t>(0) : done.error();
+  if (!done || (matched.empty() && !with_runtime_)) return done ? Result<std::size_t>(0) : done.error();
   if (done = store::execute(database_.handle(), kModules); !done) return done.error();
   auto insert = database_.prepare("INSERT INTO temp.app_module VALUES(?1)");
   if (!insert) return insert.error();
@@ -98,23 +101,29 @@ Result<std::size_t> Triggers::read_modules(const std::vector<std::string>& globs
 // Returns whether any stack has another trigger than before.
 Result<bool> Triggers::choose() {
   if (auto done = store::execute(database_.handle(), kStacks); !done) return done.error();
-  std::vector<std::pair<StackRowId, std::string>> stacks;
-  auto done =
-      each_row(database_,
-               "SELECT id, ended FROM main.stack WHERE id IN (SELECT sf.stack_id FROM frame f JOIN stack_frame sf "
-               "ON sf.frame_id = f.id WHERE f.module_id IN (SELECT id FROM temp.app_module))",
-               [&](const SqlRow& row) { stacks.emplace_back(StackRowId(row.integer(0)), text(row, 1)); });
+  std::vector<std::pair<StackRowId, trace::TriggerStack>> stacks;
+  const std::string of_modules =
+      " WHERE id IN (SELECT sf.stack_id FROM frame f JOIN stack_frame sf ON sf.frame_id = f.id "
+      "WHERE f.module_id IN (SELECT id FROM temp.app_module))";
+  auto done = each_row(database_, "SELECT id, ended, managed FROM main.stack" + (with_runtime_ ? "" : of_modules),
+                       [&](const SqlRow& row) {
+                         stacks.emplace_back(StackRowId(row.integer(0)),
+                                             trace::TriggerStack{.end = trace::stack_end(row.text(1)),
+                                                                 .managed = row.integer(2) != 0,
+                                                                 .with_runtime = with_runtime_});
+                       });
   if (!done) return done.error();
   auto frames = database_.prepare(
-      "SELECT sf.frame_id, f.module_id FROM stack_frame sf JOIN frame f ON f.id = sf.frame_id WHERE sf.stack_id = ?1 "
-      "AND sf.inline_depth = 0 AND sf.space = 'user' ORDER BY sf.position");
+      "SELECT sf.frame_id, f.module_id, f.origin FROM stack_frame sf JOIN frame f ON f.id = sf.frame_id "
+      "WHERE sf.stack_id = ?1 AND sf.space = 'user' ORDER BY sf.position, sf.inline_depth");
   if (!frames) return frames.error();
   auto update = database_.prepare(
-      "UPDATE temp.stack_trigger SET frame_id = ?2, fallback = ?3 WHERE stack_id = ?1 AND frame_id IS NOT ?2");
+      "UPDATE temp.stack_trigger SET frame_id = ?2, fallback = ?3 WHERE stack_id = ?1 "
+      "AND (frame_id IS NOT ?2 OR fallback <> ?3)");
   if (!update) return update.error();
   bool changed = false;
-  for (const auto& [stack, ended] : stacks) {
-    auto choice = choice_of(*frames, stack, ended);
+  for (const auto& [stack, facts] : stacks) {
+    auto choice = choice_of(*frames, stack, facts);
     if (!choice) return choice.error();
     if (!*choice) continue;
     if (done = update->run(stack, (*choice)->frame, (*choice)->fallback); !done) return done.error();
@@ -124,19 +133,20 @@ Result<bool> Triggers::choose() {
 }
 
 // Empty: the trigger is cut as before.
-Result<std::optional<Choice>> Triggers::choice_of(store::Statement& frames, StackRowId stack, std::string_view ended) {
+Result<std::optional<Choice>> Triggers::choice_of(store::Statement& frames, StackRowId id,
+                                                  const trace::TriggerStack& stack) {
   struct Frame {
     FrameRowId id;
-    ModuleRowId module;
+    trace::TriggerFrame facts;
   };
   std::vector<Frame> list;
-  frames.bind(1, stack);
+  frames.bind(1, id);
   auto done = each(frames, [&](const SqlRow& row) {
-    list.push_back({FrameRowId(row.integer(0)), ModuleRowId(row.integer(1))});
+    list.push_back({FrameRowId(row.integer(0)), trigger_frame(modules_, ModuleRowId(row.integer(1)), row.text(2))});
   });
   if (!done) return done.error();
-  const auto module = [&](const Frame& frame) { return modules_[frame.module]; };
-  const auto trigger = trace::find_trigger(list, module, trace::stack_end(ended));
+  const auto trigger = trace::find_trigger(
+      list, [](const Frame& frame) { return frame.facts; }, stack);
   if (!trigger) return std::optional(Choice());
   if (trigger->kind == trace::TriggerKind::kCut) return std::optional<Choice>();
   return std::optional(Choice{list[trigger->position].id, trigger->kind == trace::TriggerKind::kFallback});
@@ -185,8 +195,8 @@ Result<void> Triggers::write_cells(const std::map<std::pair<KindRowId, FrameRowI
 
 }  // namespace
 
-Result<std::size_t> count_as_app(const store::Database& database, const std::vector<std::string>& globs) {
-  return Triggers(database).run(globs);
+Result<std::size_t> count_as_app(const store::Database& database, const AppChoice& choice) {
+  return Triggers(database, choice.runtime).run(choice.modules);
 }
 
 Error no_such_module(const std::vector<std::string>& globs, const std::string& file) {

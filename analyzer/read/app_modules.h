@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// --app-module of the readers: modules that count as the application's, named after recording.
+// --app-module and --app-runtime of the readers: what counts as the application's, chosen after recording.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,17 @@
 
 namespace uscope::analyzer {
 
-// Chooses the triggers of the stored stacks anew (trace/trigger.h), with the modules that match one of `globs` as
-// modules of the application; returns how many matched. The tables module, stack, cell, error_cell and cell_latency
-// have the new triggers afterwards for every statement of this connection that names them; views do not, nor does
-// trigger_of_stack. The file stays as it is. Reads each event once, unless no trigger changes. Call it once.
-[[nodiscard]] Result<std::size_t> count_as_app(const store::Database& database, const std::vector<std::string>& globs);
+struct AppChoice {
+  std::vector<std::string> modules;  // globs: of the application, too
+  bool runtime = false;              // functions of run-time systems in the application's modules count, too
+  [[nodiscard]] bool is_any() const { return !modules.empty() || runtime; }
+};
+
+// Chooses the triggers of the stored stacks anew (trace/trigger.h); returns how many modules match. The tables module,
+// stack, cell, error_cell and cell_latency have the new triggers afterwards for every statement of this connection that
+// names them; views do not, nor does trigger_of_stack. The file stays as it is. Reads each event once, unless no
+// trigger changes. Call it once.
+[[nodiscard]] Result<std::size_t> count_as_app(const store::Database& database, const AppChoice& choice);
 
 // The error if none matched in any of the stores, of which `file` is one.
 [[nodiscard]] Error no_such_module(const std::vector<std::string>& globs, const std::string& file);

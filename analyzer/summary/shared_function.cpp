@@ -14,10 +14,10 @@ Result<SharedFunctions> SharedFunctions::create(const store::Database& database)
   auto done = each_row(database, "SELECT id, path FROM module",
                        [&](const SqlRow& row) { paths[ModuleRowId(row.integer(0))] = text(row, 1); });
   if (!done) return done.error();
-  auto ended = database.prepare("SELECT ended FROM stack WHERE id = ?1");
+  auto ended = database.prepare("SELECT ended, managed FROM stack WHERE id = ?1");
   if (!ended) return ended.error();
   auto frames = database.prepare(
-      "SELECT f.id, f.function, f.module_id, sf.inline_depth, f.file, f.line FROM stack_frame sf "
+      "SELECT f.id, f.function, f.module_id, sf.inline_depth, f.file, f.line, f.origin FROM stack_frame sf "
       "JOIN frame f ON f.id = sf.frame_id WHERE sf.stack_id = ?1 AND sf.space = 'user' "
       "ORDER BY sf.position DESC, sf.inline_depth DESC");
   if (!frames) return frames.error();
@@ -29,8 +29,10 @@ Result<const SharedFunctions::Stack*> SharedFunctions::stack(StackRowId id) {
   Stack& stack = at->second;
   if (!is_new) return &stack;
   ended_.bind(1, id);
-  auto done =
-      each(ended_, [&](const SqlRow& row) { stack.whole = trace::stack_end(row.text(0)) == trace::StackEnd::kRoot; });
+  auto done = each(ended_, [&](const SqlRow& row) {
+    stack.whole = trace::stack_end(row.text(0)) == trace::StackEnd::kRoot;
+    stack.managed = row.integer(1) != 0;
+  });
   if (!done) return done.error();
   if (!stack.whole) return &stack;
   frames_.bind(1, id);
@@ -38,6 +40,7 @@ Result<const SharedFunctions::Stack*> SharedFunctions::stack(StackRowId id) {
     stack.frames.push_back({.id = FrameRowId(row.integer(0)),
                             .function = text(row, 1),
                             .module = ModuleRowId(row.integer(2)),
+                            .origin = text(row, 6),
                             .calls_inlined = row.integer(3) != 0,
                             .place = row.is_null(4) ? "" : text(row, 4) + ":" + text(row, 5)});
   });
@@ -62,13 +65,10 @@ std::optional<SharedFunction> SharedFunctions::innermost_of(const Stack& before,
     if (!same_call(a, b)) break;
   }
   std::reverse(shared.begin(), shared.end());
-  const auto module_of = [&](const Frame* frame) {
-    const auto at = modules_.find(frame->module);
-    return at == modules_.end() ? trace::TriggerModule() : at->second;
-  };
+  const auto frame_of = [&](const Frame* frame) { return trigger_frame(modules_, frame->module, frame->origin); };
   if (shared.empty()) return std::nullopt;
-  auto found = trace::find_trigger(shared, module_of, trace::StackEnd::kRoot);
-  const bool entry = trace::ends_in_entry(shared, module_of, trace::StackEnd::kRoot);
+  auto found = trace::find_trigger(shared, frame_of, {trace::StackEnd::kRoot, after.managed});
+  const bool entry = trace::ends_in_entry(shared, frame_of, trace::StackEnd::kRoot);
   if (found && entry && found->position + 1 == shared.size()) found.reset();
   // If only the run time and the entry point are shared, it is the innermost of their functions.
   const Frame& frame = *shared[found ? found->position : 0];

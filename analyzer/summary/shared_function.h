@@ -42,11 +42,13 @@ class SharedFunctions {
     FrameRowId id;  // there is one row for each function at an address
     std::string function;
     ModuleRowId module;
+    std::string origin;
     bool calls_inlined = false;  // the next frame is inlined in this one
     std::string place;           // file and line; empty: not known
   };
   struct Stack {
     bool whole = false;
+    bool managed = false;
     std::vector<Frame> frames;  // of user space, outermost first, inlined calls included
   };
 

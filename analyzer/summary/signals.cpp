@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analyzer/read/query.h"
+#include "analyzer/read/trigger_modules.h"
 #include "uscope/record.h"
 
 namespace uscope::analyzer {
@@ -18,7 +19,7 @@ constexpr const char* kTriggerOfEvent =
     " FROM signal s JOIN event e ON e.id = s.event_id LEFT JOIN stack ON stack.id = e.stack_id "
     "LEFT JOIN frame f ON f.id = stack.trigger_frame_id LEFT JOIN module m ON m.id = f.module_id ";
 
-// From columns 3 to 6: function, module, whether it is no module of the application, number of events.
+// From columns 3 to 6: function, module, whether it is no function of the application, number of events.
 void add_place(const SqlRow& row, std::vector<SignalLine::Place>& places) {
   if (row.is_null(3)) return;
   const auto known = std::find_if(places.begin(), places.end(), [&](const SignalLine::Place& place) {
@@ -34,8 +35,9 @@ void add_place(const SqlRow& row, std::vector<SignalLine::Place>& places) {
 Result<void> read_sent(const store::Database& database, Lines& lines) {
   auto done = each_row(
       database,
-      std::string("SELECT s.number, s.sender_pid, s.receiver_pid, f.function, m.path, m.class != 'app', count(*), "
-                  "max(s.sender), max(s.receiver), total(s.result = 'ignored')") +
+      std::string(
+          "SELECT s.number, s.sender_pid, s.receiver_pid, f.function, m.path, min(stack.trigger_fallback), count(*), "
+          "max(s.sender), max(s.receiver), total(s.result = 'ignored')") +
           kTriggerOfEvent + "WHERE s.result IS NOT NULL GROUP BY 1, 2, 3, 4, 5 ORDER BY 7 DESC, 2, 3, 4, 5",
       [&](const SqlRow& row) {
         auto& pairs = lines[row.integer(0)].pairs;
@@ -74,8 +76,9 @@ SignalLine::Pair& pair_of_delivery(std::vector<SignalLine::Pair>& pairs, const S
 Result<void> read_delivered(const store::Database& database, Lines& lines) {
   return each_row(
       database,
-      std::string("SELECT s.number, s.receiver_pid, s.info_pid, f.function, m.path, m.class != 'app', count(*), "
-                  "max(s.receiver)") +
+      std::string(
+          "SELECT s.number, s.receiver_pid, s.info_pid, f.function, m.path, min(stack.trigger_fallback), count(*), "
+          "max(s.receiver)") +
           kTriggerOfEvent + "WHERE s.result IS NULL GROUP BY 1, 2, 3, 4, 5 ORDER BY 7 DESC, 2, 3, 4, 5",
       [&](const SqlRow& row) {
         SignalLine::Pair& pair =
@@ -92,10 +95,11 @@ Result<std::vector<SignalLine>> read_signals(const store::Database& database) {
   // The cells hold the counts, and the places, of both kinds of each signal.
   auto done =
       each_row(database,
-               "SELECT kind.nr, frame.function, module.path, min(module.class != 'app'), sum(cell.events) FROM cell "
-               "JOIN kind ON kind.id = cell.kind_id LEFT JOIN frame ON frame.id = cell.trigger_frame_id "
-               "LEFT JOIN module ON module.id = frame.module_id WHERE kind.class = 'signal' GROUP BY 1, 2, 3 "
-               "ORDER BY 5 DESC, 2, 3",
+               "SELECT kind.nr, frame.function, module.path, min(" + std::string(kIsFallback) +
+                   "), sum(cell.events) FROM cell "
+                   "JOIN kind ON kind.id = cell.kind_id LEFT JOIN frame ON frame.id = cell.trigger_frame_id "
+                   "LEFT JOIN module ON module.id = frame.module_id WHERE kind.class = 'signal' GROUP BY 1, 2, 3 "
+                   "ORDER BY 5 DESC, 2, 3",
                [&](const SqlRow& row) {
                  const bool sent = (row.integer(0) & USC_SIGNAL_KIND_SENT) != 0;
                  SignalLine& line = lines[row.integer(0) & ~std::int64_t{USC_SIGNAL_KIND_SENT}];

@@ -12,6 +12,7 @@
 #include "analyzer/read/catalog.h"
 #include "analyzer/read/event_totals.h"
 #include "analyzer/read/query.h"
+#include "analyzer/read/trigger_modules.h"
 #include "analyzer/summary/signals.h"
 #include "syscalls/call_traits.h"
 #include "trace/loss_class.h"
@@ -359,9 +360,11 @@ Result<void> Summarizer::triggers() {
       database_,
       "SELECT iif(kind.class IN ('syscall', 'stap'), kind.name, kind.class || ':' || kind.name), frame.function, "
       "module.path, sum(cell.events), sum(cell.errors), sum(cell.total_ns), "
-      "sum(cell.open), min(module.class != 'app') FROM cell JOIN kind ON kind.id = cell.kind_id "
-      "LEFT JOIN frame ON frame.id = cell.trigger_frame_id LEFT JOIN module ON module.id = frame.module_id "
-      "WHERE kind.class NOT IN ('signal', 'sample', 'offcpu') GROUP BY 1, 2, 3",
+      "sum(cell.open), min(" +
+          std::string(kIsFallback) +
+          ") FROM cell JOIN kind ON kind.id = cell.kind_id "
+          "LEFT JOIN frame ON frame.id = cell.trigger_frame_id LEFT JOIN module ON module.id = frame.module_id "
+          "WHERE kind.class NOT IN ('signal', 'sample', 'offcpu') GROUP BY 1, 2, 3",
       [&](const SqlRow& row) {
         lines.push_back({text(row, 0), text(row, 1), text(row, 2), static_cast<std::uint64_t>(row.integer(3)),
                          static_cast<std::uint64_t>(row.integer(4)), static_cast<std::uint64_t>(row.integer(5)),
@@ -369,8 +372,10 @@ Result<void> Summarizer::triggers() {
       });
   if (!done) return done;
   summary_.triggers = top(std::move(lines), limits_.lines, [](const TriggerLine& a, const TriggerLine& b) {
-    return std::tie(b.events, b.total_ns, a.call, a.function, a.module) <
-           std::tie(a.events, a.total_ns, b.call, b.function, b.module);
+    // What no function of the application asked for comes last.
+    const auto is_last = [](const TriggerLine& line) { return line.fallback || line.function.empty(); };
+    return std::tuple(is_last(a), b.events, b.total_ns, a.call, a.function, a.module) <
+           std::tuple(is_last(b), a.events, a.total_ns, b.call, b.function, b.module);
   });
   return {};
 }
@@ -379,9 +384,11 @@ Result<void> Summarizer::errors() {
   std::vector<ErrorLine> lines;
   auto done = each_row(
       database_,
-      "SELECT kind.name, c.errno, frame.function, module.path, sum(c.events), min(module.class != 'app') "
-      "FROM error_cell c JOIN kind ON kind.id = c.kind_id LEFT JOIN frame ON frame.id = c.trigger_frame_id "
-      "LEFT JOIN module ON module.id = frame.module_id GROUP BY c.kind_id, c.errno, frame.function, frame.module_id",
+      "SELECT kind.name, c.errno, frame.function, module.path, sum(c.events), min(" + std::string(kIsFallback) +
+          ") "
+          "FROM error_cell c JOIN kind ON kind.id = c.kind_id LEFT JOIN frame ON frame.id = c.trigger_frame_id "
+          "LEFT JOIN module ON module.id = frame.module_id GROUP BY c.kind_id, c.errno, frame.function, "
+          "frame.module_id",
       [&](const SqlRow& row) {
         lines.push_back({text(row, 0), row.integer(1), error_name(row.integer(1)), text(row, 2), text(row, 3),
                          row.integer(5) != 0, static_cast<std::uint64_t>(row.integer(4))});

@@ -164,14 +164,18 @@ class Insert {
 };
 
 void insert_stacks(const DatabaseWriter& writer, const Shape& shape) {
-  Insert frame(writer, "INSERT INTO frame VALUES(?1, 1, ?1, ?2, 0, NULL, NULL, 0)");
+  Insert frame(writer,
+               "INSERT INTO frame(id, module_id, rel_pc, function, function_offset, file, line, inlined) VALUES(?1, 1, "
+               "?1, ?2, 0, NULL, NULL, 0)");
   for (std::uint32_t function = 0; function < kTriggers + kFunctions; function++) {
     const std::string name = name_of(function);
     frame.number(1, function + 1);
     frame.text(2, name);
     frame.run();
   }
-  Insert stack(writer, "INSERT INTO stack VALUES(?1, ?2, 'root', ?3, 0, ?4)");
+  Insert stack(writer,
+               "INSERT INTO stack(id, depth, ended, trigger_frame_id, trigger_fallback, folded) VALUES(?1, ?2, 'root', "
+               "?3, 0, ?4)");
   Insert stack_frame(writer, "INSERT INTO stack_frame VALUES(?1, ?2, 0, ?3, 'user')");
   for (std::uint32_t number = 1; number <= shape.stacks; number++) {
     const std::uint32_t depth = depth_of(shape, number);

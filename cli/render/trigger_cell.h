@@ -15,8 +15,7 @@ template <typename Line>
   return line.function + (line.fallback && line.function != trace::kCutName ? " *" : "");
 }
 
-constexpr const char* kFallbackLegend =
-    "\n* no frame of the application's own binaries in the stack: the innermost other function\n";
+constexpr const char* kFallbackLegend = "\n* no function of the application in the stack: the innermost other one\n";
 
 constexpr const char* kCutLegend =
     "\n(cut): the budget of frames (-S) ended the stack before the application's functions\n";

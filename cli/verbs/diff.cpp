@@ -75,7 +75,7 @@ Result<analyzer::DiffOptions> parse_diff(const DiffVerbOptions& options) {
     if (!calls) return calls.error();
     parsed.per = std::move(*calls);
   }
-  parsed.app_modules = options.app_modules;
+  parsed.app = options.app;
   parsed.picture = options.html.has_value();
   const bool few = options.format == Format::kText && !options.html;
   parsed.lines = options.top.value_or(few ? kDiffLines : kJsonLines);
@@ -105,7 +105,7 @@ void define_diff(Verb& verb) {
   take_number(verb.add_option("--top", options->top, "lines of each list, 0 = all (text: 5, json and html: 100)"), 0,
               kMostNumber)
       ->type_name("N");
-  add_app_module(verb, options->app_modules);
+  add_app_choice(verb, options->app);
   Option* format = add_format(verb, options->format);
   add_html(verb, format, options->html, options->force);
   add_color(verb);

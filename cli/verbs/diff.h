@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/diff/diff.h"
+#include "analyzer/read/app_modules.h"
 #include "cli/options/command_line.h"
 #include "cli/terminal/output.h"
 
@@ -17,11 +18,11 @@ namespace uscope::cli {
 struct DiffVerbOptions {
   std::vector<std::string> normal;
   std::vector<std::string> abnormal;
-  std::vector<std::string> renamed;      // OLD=NEW
-  std::vector<std::string> app_modules;  // globs
-  std::string per;                       // a set of calls; empty: rates per second
-  std::string by = "function";           // function, depth:N, path
-  std::optional<std::size_t> top;        // lines of each list, 0 = all; nullopt: 5 in text, 100 in JSON and on pages
+  std::vector<std::string> renamed;  // OLD=NEW
+  analyzer::AppChoice app;
+  std::string per;                 // a set of calls; empty: rates per second
+  std::string by = "function";     // function, depth:N, path
+  std::optional<std::size_t> top;  // lines of each list, 0 = all; nullopt: 5 in text, 100 in JSON and on pages
   Format format = Format::kText;
   std::optional<std::filesystem::path> html;  // write a page to this file instead
   bool force = false;                         // also replace a file that exists

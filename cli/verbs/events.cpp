@@ -113,7 +113,7 @@ void define_events(Verb& verb) {
       ->needs(id)
       ->capture_default_str();
   add_printing_options(verb, options);
-  add_app_module(verb, options->app_modules);
+  add_app_choice(verb, options->app);
   add_format(verb, options->format);
   add_color(verb);
   add_no_pager(verb);
@@ -133,7 +133,7 @@ Result<int> run_events(const EventsOptions& options) {
   const Pager pager;
   auto database = open_and_warn(options.file);
   if (!database) return database.error();
-  if (auto done = count_app_modules(*database, options.app_modules); !done) return done.error();
+  if (auto done = choose_app(*database, options.app); !done) return done.error();
   auto catalog = analyzer::read_catalog(*database);
   if (!catalog) return catalog.error();
   if (options.times == Times::kWall && !catalog->since_1970(0))

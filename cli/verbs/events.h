@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "analyzer/read/app_modules.h"
 #include "cli/options/command_line.h"
 #include "cli/render/events_render.h"
 #include "cli/terminal/output.h"
@@ -17,7 +18,7 @@ namespace uscope::cli {
 struct EventsOptions {
   std::filesystem::path file;
   EventOptions events;
-  std::vector<std::string> app_modules;  // globs
+  analyzer::AppChoice app;
   std::optional<std::uint64_t> limit;
   std::optional<std::int64_t> id;  // only this event, with others of its thread
   std::size_t around = 5;          // as many before it and after it

@@ -32,7 +32,7 @@ Result<void> write_report_page(const ReportOptions& options) {
   auto database = store::Database::open(options.file);
   if (!database) return database.error();
   return write_text_output(*place, {&*database}, [&](std::FILE* stream) -> Result<void> {
-    if (auto done = count_app_modules(*database, options.app_modules); !done) return done;
+    if (auto done = choose_app(*database, options.app); !done) return done;
     auto page = report_page(*database, options.file.string(), options.top.value_or(kPageLines));
     if (!page) return page.error();
     Output out(stream);
@@ -47,7 +47,7 @@ void define_report(Verb& verb) {
   take_number(verb.add_option("--top", options->top, "lines of each list, 0 = all (text: 8, json: all)"), 0,
               kMostNumber)
       ->type_name("N");
-  add_app_module(verb, options->app_modules);
+  add_app_choice(verb, options->app);
   Option* format = add_format(verb, options->format);
   add_html(verb, format, options->html, options->force);
   add_color(verb);
@@ -72,7 +72,7 @@ Result<int> run_report(const ReportOptions& options) {
   const Pager pager;
   auto database = open_confined(options.file);
   if (!database) return database.error();
-  if (auto done = count_app_modules(*database, options.app_modules); !done) return done.error();
+  if (auto done = choose_app(*database, options.app); !done) return done.error();
   const bool text = options.format == Format::kText;
   auto summary = analyzer::summarize(*database, {.lines = options.top.value_or(text ? kReportLines : 0)});
   if (!summary) return summary.error();

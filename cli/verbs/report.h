@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/read/app_modules.h"
 #include "cli/options/command_line.h"
 #include "cli/terminal/output.h"
 
@@ -15,8 +16,8 @@ namespace uscope::cli {
 
 struct ReportOptions {
   std::filesystem::path file;
-  std::optional<std::size_t> top;        // lines of each list, 0 = all; nullopt: 8 in text, all in JSON
-  std::vector<std::string> app_modules;  // globs
+  std::optional<std::size_t> top;  // lines of each list, 0 = all; nullopt: 8 in text, all in JSON
+  analyzer::AppChoice app;
   Format format = Format::kText;
   std::optional<std::filesystem::path> html;  // write a page to this file instead
   bool force = false;                         // also replace a file that exists

@@ -92,16 +92,24 @@ void add_html(Verb& verb, Option* format, std::optional<std::filesystem::path>& 
   verb.add_flag("--force", force, "also replace a file that exists")->needs(page);
 }
 
-void add_app_module(Verb& verb, std::vector<std::string>& globs) {
-  verb.add_option("--app-module", globs, "modules that also count as the application, as if recorded so")
+void add_app_choice(Verb& verb, analyzer::AppChoice& choice) {
+  verb.add_option("--app-module", choice.modules, "modules that also count as the application, as if recorded so")
       ->type_name("GLOB");
+  add_app_runtime(verb, choice.runtime);
 }
 
-Result<void> count_app_modules(const store::Database& database, const std::vector<std::string>& globs) {
-  if (globs.empty()) return {};
-  auto matched = analyzer::count_as_app(database, globs);
+void add_app_runtime(Verb& verb, bool& runtime) {
+  verb.add_flag(
+      "--app-runtime", runtime,
+      "functions of run-time systems and packages in the application's files count as the application's, too");
+}
+
+Result<void> choose_app(const store::Database& database, const analyzer::AppChoice& choice) {
+  if (!choice.is_any()) return {};
+  auto matched = analyzer::count_as_app(database, choice);
   if (!matched) return matched.error();
-  if (*matched == 0) return analyzer::no_such_module(globs, database.path().string());
+  if (*matched == 0 && !choice.modules.empty())
+    return analyzer::no_such_module(choice.modules, database.path().string());
   return {};
 }
 

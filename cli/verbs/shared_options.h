@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/read/app_modules.h"
 #include "analyzer/read/catalog.h"
 #include "cli/options/command_line.h"
 #include "cli/session/record_plan.h"
@@ -44,10 +45,12 @@ void add_globs(Verb& verb, const std::string& name, std::vector<std::string>& gl
 // Declares `--html FILE`, which `format` excludes, and `--force`, which belongs to it.
 void add_html(Verb& verb, Option* format, std::optional<std::filesystem::path>& html, bool& force);
 
-// Declares `--app-module GLOB` of the readers, which count_app_modules() carries out.
-void add_app_module(Verb& verb, std::vector<std::string>& globs);
+// Declares `--app-module GLOB` and `--app-runtime` of the readers, which choose_app() carries out.
+void add_app_choice(Verb& verb, analyzer::AppChoice& choice);
+// The second one alone.
+void add_app_runtime(Verb& verb, bool& runtime);
 // An error if no module of the trace matches.
-[[nodiscard]] Result<void> count_app_modules(const store::Database& database, const std::vector<std::string>& globs);
+[[nodiscard]] Result<void> choose_app(const store::Database& database, const analyzer::AppChoice& choice);
 
 // Says on stderr that no process of the trace goes by one of the GLOBs of --process, and which processes there are.
 // Returns whether it did.

@@ -26,7 +26,7 @@ void define_time(Verb& verb) {
   take_number(verb.add_option("--top", options->top, "lines of each list, 0 = all (text: 20, json: all)"), 0,
               kMostNumber)
       ->type_name("N");
-  add_app_module(verb, options->app_modules);
+  add_app_choice(verb, options->app);
   add_format(verb, options->format);
   add_color(verb);
   add_no_pager(verb);
@@ -46,7 +46,7 @@ Result<int> run_time(const TimeOptions& options) {
   const Pager pager;
   auto database = open_and_warn(options.file);
   if (!database) return database.error();
-  if (auto done = count_app_modules(*database, options.app_modules); !done) return done.error();
+  if (auto done = choose_app(*database, options.app); !done) return done.error();
   auto catalog = analyzer::read_catalog(*database);
   if (!catalog) return catalog.error();
   warn_of_unknown_processes(options.processes, *catalog);

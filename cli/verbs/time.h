@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/read/app_modules.h"
 #include "cli/options/command_line.h"
 #include "cli/terminal/output.h"
 
@@ -17,7 +18,7 @@ struct TimeOptions {
   std::filesystem::path file;
   std::vector<std::string> processes;
   std::optional<std::size_t> top;  // lines of each list, 0 = all
-  std::vector<std::string> app_modules;
+  analyzer::AppChoice app;
   Format format = Format::kText;
 };
 

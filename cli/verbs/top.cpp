@@ -26,7 +26,7 @@ namespace {
 constexpr int kAllLast = 3;  // enough to find the trigger
 constexpr std::size_t kPlainLines = 20;
 constexpr std::int64_t kLeastInterval = 250'000'000;
-constexpr auto kNamesWait = std::chrono::seconds(10);
+constexpr std::chrono::milliseconds kNamesWait{10'000};
 
 class Top {
  public:
@@ -146,8 +146,14 @@ class Top {
     picture_.at_s = seconds;
     picture_.lost = outcome.figures.lost;
     picture_.processes = std::max(picture_.processes, outcome.figures.processes);
-    (void)calls_.lines();
-    names_.wait(kNamesWait);
+    // The names of a stack's inner functions decide whether those of outer ones are asked for.
+    const auto end = std::chrono::steady_clock::now() + kNamesWait;
+    for (auto left = kNamesWait; left.count() > 0;
+         left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now())) {
+      set_lines();
+      names_.wait(left);
+      if (!calls_.waits_for_names()) break;
+    }
     set_lines();
     show();
   }
@@ -185,7 +191,7 @@ class Top {
   const TopVerbOptions& options_;
   double interval_s_;
   live::LiveNames& names_;
-  live::CallCounts calls_{names_};
+  live::CallCounts calls_{names_, options_.app_runtime};
   std::unique_ptr<Screen> screen_;
   Output output_{stdout};
   TopPicture picture_;
@@ -228,6 +234,7 @@ void define_top(Verb& verb) {
   verb.add_option("--app-module", options->record.app_modules,
                   "modules that also count as the application (a server's plug-ins)")
       ->type_name("GLOB");
+  add_app_runtime(verb, options->app_runtime);
   add_format(verb, options->format);
   add_color(verb);
   verb.runs([options] { return run_top(*options); });

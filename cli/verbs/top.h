@@ -15,7 +15,8 @@ struct TopVerbOptions {
   RecordVerbOptions record;  // only target, calls, backend, modules, duration
   std::string interval = "1s";
   bool once = false;
-  TopChoice choice;    // what is shown at first
+  TopChoice choice;  // what is shown at first
+  bool app_runtime = false;
   unsigned lines = 0;  // 0: as many as fit on the terminal, or 20
   Format format = Format::kText;
 };

@@ -33,10 +33,11 @@ CREATE TABLE module(
   class TEXT NOT NULL CHECK (class IN ('app', 'library', 'vdso', 'kernel', 'jit', 'unknown')));
 CREATE TABLE frame(
   id INTEGER PRIMARY KEY, module_id INTEGER NOT NULL REFERENCES module(id), rel_pc INTEGER NOT NULL,
-  function TEXT NOT NULL, function_offset INTEGER, file TEXT, line INTEGER, inlined INTEGER NOT NULL);
+  function TEXT NOT NULL, function_offset INTEGER, file TEXT, line INTEGER, inlined INTEGER NOT NULL,
+  origin TEXT NOT NULL DEFAULT 'own' CHECK (origin IN ('own', 'package', 'runtime', 'part')));
 CREATE TABLE stack(
   id INTEGER PRIMARY KEY, depth INTEGER NOT NULL, ended TEXT NOT NULL, trigger_frame_id INTEGER REFERENCES frame(id),
-  trigger_fallback INTEGER NOT NULL, folded TEXT NOT NULL);
+  trigger_fallback INTEGER NOT NULL, folded TEXT NOT NULL, managed INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE stack_frame(
   stack_id INTEGER NOT NULL REFERENCES stack(id), position INTEGER NOT NULL, inline_depth INTEGER NOT NULL,
   frame_id INTEGER NOT NULL REFERENCES frame(id), space TEXT NOT NULL CHECK (space IN ('user', 'kernel')),

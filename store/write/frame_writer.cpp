@@ -28,8 +28,8 @@ FrameWriter::FrameWriter(DatabaseWriter& database, const Definitions& definition
 Result<void> FrameWriter::run(const std::function<void(double)>& progress) {
   const std::array<std::tuple<std::unique_ptr<TableRows>*, std::string_view, std::size_t>, 4> tables{
       {{&module_rows_, "module", 4},
-       {&frame_rows_, "frame(module_id, rel_pc, function, function_offset, file, line, inlined)", 7},
-       {&stack_rows_, "stack(depth, ended, trigger_frame_id, trigger_fallback, folded)", 5},
+       {&frame_rows_, "frame(module_id, rel_pc, function, function_offset, file, line, inlined, origin)", 8},
+       {&stack_rows_, "stack(depth, ended, trigger_frame_id, trigger_fallback, folded, managed)", 6},
        {&stack_frame_rows_, "stack_frame", 5}}};
   for (const auto& [rows, table, columns] : tables) {
     auto prepared = database_.rows(table, columns);
@@ -38,10 +38,13 @@ Result<void> FrameWriter::run(const std::function<void(double)>& progress) {
   }
   for (const auto& [serial, file] : definitions_.files)
     if (file.executed && !trace::is_runtime(file.path)) own_libraries_.add_executable(file.path);
+  find_managed();
   if (auto done = gather(); !done) return done;
-  if (auto done = database_.inserter().settle(); !done) return done;
-  if (auto done = find_main_libraries(); !done) return done;
   if (auto done = name_all([&](double part) { progress(part * 0.9); }); !done) return done;
+  if (auto done = database_.inserter().settle(); !done) return done;
+  if (auto done = find_programs(); !done) return done;
+  if (auto done = find_main_libraries(); !done) return done;
+  find_machines();
   database_.inserter().start_thread();  // not before: the namer may fork a process that asks servers
   triggers_.resize(definitions_.stacks.size() + definitions_.logged_stacks.size());
   for (std::uint32_t number = 1; number <= definitions_.stacks.size(); number++)
@@ -90,21 +93,23 @@ Result<ModuleRowId> FrameWriter::module_of(const RawFrame& raw) {
   Module module;
   module.file = serial;
   module.path = file.path;
-  module.runtime = serial == trace::kVdsoFile || trace::is_runtime(module.path);
-  module.program = file.executed;
-  module.app =
-      file.executed || (file.classes & USC_CLASS_APP) != 0 || (!module.runtime && own_libraries_.owns(module.path));
-  const char* kind = module.app ? "app" : "library";
+  trace::TriggerFrame& facts = module.facts;
+  facts.runtime = serial == trace::kVdsoFile || trace::is_runtime(module.path);
+  facts.program = file.executed;
+  facts.named = (file.classes & USC_CLASS_APP) != 0;
+  facts.app = file.executed || facts.named || (!facts.runtime && own_libraries_.owns(module.path));
+  const char* kind = facts.app ? "app" : "library";
   if (serial == trace::kNoFile) {
     module.path = named ? "[jit]" : "[anon]";
     module.mm = raw.mm;
+    facts.generated = named;
     kind = "jit";
   } else if (serial == trace::kVdsoFile) {
     module.path = "[vdso]";
     kind = "vdso";
   } else if (module.path.empty()) {
     module.path = fmt::format("[file {}]", serial.value());
-    if (!module.app) kind = "unknown";
+    if (!facts.app) kind = "unknown";
   }
   module.library = std::string_view(kind) == "library";
   // A file that was changed under its build-id is not one with what it was before: its addresses mean something else.
@@ -115,8 +120,9 @@ Result<ModuleRowId> FrameWriter::module_of(const RawFrame& raw) {
     ModuleRowId& same = module_identities_[{module.path, file.build_id, changed}];
     if (same) {
       id = same;
-      modules_[id.value() - 1].program |= module.program;
-      if (module.app)
+      modules_[id.value() - 1].facts.program |= facts.program;
+      modules_[id.value() - 1].facts.named |= facts.named;
+      if (facts.app)
         if (auto done = make_app(id); !done) return done.error();
       return id;
     }
@@ -131,23 +137,70 @@ Result<ModuleRowId> FrameWriter::module_of(const RawFrame& raw) {
 }
 
 Result<void> FrameWriter::make_app(ModuleRowId module) {
-  Module& facts = modules_[module.value() - 1];
+  trace::TriggerFrame& facts = modules_[module.value() - 1].facts;
   if (facts.app) return {};
   facts.app = true;
   return execute(database_.handle(), fmt::format("UPDATE module SET class='app' WHERE id={}", module.value()));
 }
 
-// Libraries that hold the main() of an executable.
+void FrameWriter::find_managed() {
+  for (const auto& [place, name] : definitions_.jit_names)
+    if (!managed_.contains(place.first) && trace::generated_function(name.name).managed) managed_.insert(place.first);
+}
+
+// A physical frame's: of the function itself, in which others may be inlined.
+trace::TriggerFrame FrameWriter::physical_frame(FrameNumber number, trace::MmId mm) {
+  const Physical& of = *physical_of(number, mm);
+  return trigger_frame({FrameRowId(of.first_row.value() + of.rows - 1), of.module});
+}
+
+// Programs that the loader was told to run.
+Result<void> FrameWriter::find_programs() {
+  for (std::uint32_t each = 1; each <= definitions_.stacks.size(); each++) {
+    const StackNumber number(each);
+    const StoredStack& stack = definitions_.stacks.stack(number);
+    const auto frames = definitions_.stacks.frames(number);
+    const auto function = [&](FrameNumber frame) { return physical_frame(frame, stack.mm); };
+    if (!trace::ends_in_other_program(frames, function, trace::stack_end(stack.ended))) continue;
+    if (auto done = make_program(physical_of(frames[frames.size() - 1], stack.mm)->module); !done) return done;
+  }
+  return {};
+}
+
+Result<void> FrameWriter::make_program(ModuleRowId module) {
+  modules_[module.value() - 1].facts.program = true;
+  own_libraries_.add_executable(modules_[module.value() - 1].path);
+  for (std::uint32_t each = 1; each <= modules_.size(); each++) {
+    const Module& one = modules_[each - 1];
+    if (each != module.value() && (!one.library || one.facts.runtime || !own_libraries_.owns(one.path))) continue;
+    if (auto done = make_app(ModuleRowId(each)); !done) return done;
+  }
+  return {};
+}
+
+// The application's modules in stacks with managed code. Other stacks do not say of which address space they are.
+void FrameWriter::find_machines() {
+  for (std::uint32_t each = 1; each <= definitions_.stacks.size() && !managed_.empty(); each++) {
+    const StackNumber number(each);
+    const trace::MmId mm = definitions_.stacks.stack(number).mm;
+    if (!managed_.contains(mm)) continue;
+    for (const FrameNumber frame : definitions_.stacks.frames(number)) {
+      Module& module = modules_[physical_of(frame, mm)->module.value() - 1];
+      module.machine = module.facts.app && !module.facts.named && !module.facts.runtime;
+    }
+  }
+}
+
+// Libraries that hold the program of an executable.
 Result<void> FrameWriter::find_main_libraries() {
   for (std::uint32_t each = 1; each <= definitions_.stacks.size(); each++) {
     const StackNumber number(each);
     const StoredStack& stack = definitions_.stacks.stack(number);
     const auto frames = definitions_.stacks.frames(number);
-    const auto physical = [&](FrameNumber frame) -> const Physical& { return *physical_of(frame, stack.mm); };
-    const auto module = [&](FrameNumber frame) { return trigger_module(physical(frame)); };
-    const auto found = trace::main_library(frames, module, trace::stack_end(stack.ended));
+    const auto function = [&](FrameNumber frame) { return physical_frame(frame, stack.mm); };
+    const auto found = trace::main_library(frames, function, trace::stack_end(stack.ended));
     if (!found) continue;
-    const ModuleRowId holder = physical(frames[*found]).module;
+    const ModuleRowId holder = physical_of(frames[*found], stack.mm)->module;
     if (!modules_[holder.value() - 1].library) continue;
     if (auto done = make_app(holder); !done) return done;
   }
@@ -208,21 +261,27 @@ Result<void> FrameWriter::write_frame(ModuleRowId module, std::uint64_t rel_pc, 
   const Module& facts = modules_[module.value() - 1];
   std::vector<symbolizer::NamedFrame> names;
   if (facts.file == trace::kNoFile) {
-    if (const JitName* jit = jit_name(facts.mm, rel_pc, exact))
-      names.push_back({jit->name, rel_pc - jit->start, "", 0, false});
-    else
+    if (const JitName* jit = jit_name(facts.mm, rel_pc, exact)) {
+      const auto [origin, managed] = trace::generated_function(jit->name);
+      // Beside code of a managed language, what has another form of name is its machine's.
+      const bool own = managed || !managed_.contains(facts.mm);
+      names.push_back({jit->name, rel_pc - jit->start, "", 0, false, own ? origin : trace::FunctionOrigin::kRuntime});
+    } else {
       names.push_back({"[anon]+" + hex_number(rel_pc), std::nullopt, "", 0, false});
+    }
   } else {
     const FileFacts& file = definitions_.file(facts.file);
     names = namer_.name(request_for(facts.file, facts.path, file), rel_pc, exact);
   }
   for (const symbolizer::NamedFrame& name : names) {
-    std::string& function = functions_.emplace_back(to_utf8(name.function));
+    functions_.push_back({to_utf8(name.function), name.origin, name.role});
+    std::string& function = functions_.back().name;
     auto done = frame_rows_->add(
         module, rel_pc, function,
         name.function_offset ? std::optional(static_cast<std::int64_t>(*name.function_offset)) : std::nullopt,
         name.file.empty() ? std::nullopt : std::optional(to_utf8(name.file)),
-        name.line ? std::optional(std::int64_t{name.line}) : std::nullopt, name.inlined);
+        name.line ? std::optional(std::int64_t{name.line}) : std::nullopt, name.inlined,
+        LastingText{trace::origin_name(name.origin)});
     if (!done) return done;
     // Inside of a folded stack, a `;` would be read as the end of a frame.
     std::replace(function.begin(), function.end(), ';', ':');
@@ -240,13 +299,14 @@ const std::vector<FrameWriter::Physical>& FrameWriter::frames_of(StackNumber num
 Result<void> FrameWriter::write_stack(StackNumber number) {
   const StoredStack& stack = definitions_.stacks.stack(number);
   const std::vector<Physical>& frames = frames_of(number);
-  auto found = find_trigger(frames, stack.ended);
+  const bool managed = is_managed(number);
+  auto found = find_trigger(frames, {trace::stack_end(stack.ended), managed});
   if (!found) return found.error();
   const auto [trigger, fallback] = *found;
   const StackRowId row = row_of(number);
   triggers_[row.value() - 1] = trigger;
-  if (auto done =
-          stack_rows_->add(stack.depth, trace::ended_name(stack.ended), maybe_id(trigger), fallback, folded(frames));
+  if (auto done = stack_rows_->add(stack.depth, trace::ended_name(stack.ended), maybe_id(trigger), fallback,
+                                   folded(frames), managed);
       !done)
     return done;
   return write_user_frames(row, 0, frames);
@@ -263,20 +323,37 @@ Result<void> FrameWriter::write_user_frames(StackRowId row, std::uint32_t first,
   return {};
 }
 
-trace::TriggerModule FrameWriter::trigger_module(const Physical& frame) const {
-  const Module& module = modules_[frame.module.value() - 1];
-  return {module.app, module.runtime, module.program};
+bool FrameWriter::is_managed(StackNumber number) {
+  const trace::MmId mm = definitions_.stacks.stack(number).mm;
+  if (managed_.contains(mm)) return true;
+  const auto frames = definitions_.stacks.frames(number);
+  return !managed_.empty() && std::any_of(frames.begin(), frames.end(), [&](FrameNumber frame) {
+    return modules_[physical_of(frame, mm)->module.value() - 1].machine;
+  });
+}
+
+trace::TriggerFrame FrameWriter::trigger_frame(const Place& place) const {
+  trace::TriggerFrame frame = modules_[place.module.value() - 1].facts;
+  const Function& function = functions_[place.row.value() - 1];
+  frame.origin = function.origin;
+  frame.role = function.role;
+  return frame;
 }
 
 // The trigger, which may be none, and whether it is outside of the application, or cut.
-Result<std::pair<FrameRowId, bool>> FrameWriter::find_trigger(const std::vector<Physical>& frames, std::uint8_t ended) {
-  const auto module = [&](const Physical& each) { return trigger_module(each); };
-  const auto trigger = trace::find_trigger(frames, module, trace::stack_end(ended));
+Result<std::pair<FrameRowId, bool>> FrameWriter::find_trigger(const std::vector<Physical>& frames,
+                                                              const trace::TriggerStack& stack) {
+  places_.clear();
+  for (const Physical& frame : frames)
+    for (std::uint32_t depth = 0; depth < frame.rows; depth++)
+      places_.push_back({FrameRowId(frame.first_row.value() + depth), frame.module});
+  const auto trigger = trace::find_trigger(
+      places_, [&](const Place& place) { return trigger_frame(place); }, stack);
   if (!trigger) return std::pair(FrameRowId(), false);
-  const Physical& frame = frames[trigger->position];
+  const Place& place = places_[trigger->position];
   if (trigger->kind != trace::TriggerKind::kCut)
-    return std::pair(frame.first_row, trigger->kind == trace::TriggerKind::kFallback);
-  auto cut = cut_frame(frame.module);
+    return std::pair(place.row, trigger->kind == trace::TriggerKind::kFallback);
+  auto cut = cut_frame(place.module);
   if (!cut) return cut.error();
   return std::pair(*cut, true);
 }
@@ -286,10 +363,10 @@ Result<std::pair<FrameRowId, bool>> FrameWriter::find_trigger(const std::vector<
 Result<FrameRowId> FrameWriter::cut_frame(ModuleRowId module) {
   FrameRowId& row = modules_[module.value() - 1].cut;
   if (row) return row;
-  functions_.emplace_back(trace::kCutName);
+  functions_.push_back({trace::kCutName});
   const FrameRowId next(static_cast<std::uint32_t>(functions_.size()));
-  auto done =
-      frame_rows_->add(module, 0, LastingText{trace::kCutName}, std::nullopt, std::nullopt, std::nullopt, false);
+  auto done = frame_rows_->add(module, 0, LastingText{trace::kCutName}, std::nullopt, std::nullopt, std::nullopt, false,
+                               LastingText{trace::origin_name(trace::FunctionOrigin::kOwn)});
   if (!done) return done.error();
   row = next;
   return row;
@@ -301,7 +378,7 @@ const std::string& FrameWriter::folded(const std::vector<Physical>& frames) {
   for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
     for (std::uint32_t depth = frame->rows; depth > 0; depth--) {
       if (!text_.empty()) text_ += ';';
-      text_ += functions_[frame->first_row.value() + depth - 2];
+      text_ += functions_[frame->first_row.value() + depth - 2].name;
     }
   }
   return text_;

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -47,12 +48,21 @@ class FrameWriter {
   struct Module {
     trace::FileId file;
     std::string path;
-    trace::MmId mm;  // of memory without a file
-    bool app = false;
-    bool runtime = false;  // libc, the loader, the vdso
-    bool program = false;  // it was executed
-    bool library = false;  // its class is
-    FrameRowId cut;        // the row that stands for a trigger that was cut, once it is written
+    trace::MmId mm;               // of memory without a file
+    trace::TriggerFrame facts{};  // of each of its frames, but for their functions
+    bool library = false;         // its class is
+    bool machine = false;         // it runs code of a managed language
+    FrameRowId cut{};             // the row that stands for a trigger that was cut, once it is written
+  };
+  struct Function {
+    std::string name;  // as it is in folded stacks
+    trace::FunctionOrigin origin = trace::FunctionOrigin::kOwn;
+    trace::FunctionRole role = trace::FunctionRole::kNone;
+  };
+  // Where a trigger may be: a row of a frame, which is that of an inlined call or of the function itself.
+  struct Place {
+    FrameRowId row;
+    ModuleRowId module;
   };
   // Frame rows of one physical frame, innermost inlined call first.
   struct Physical {
@@ -75,7 +85,12 @@ class FrameWriter {
   [[nodiscard]] const JitName* jit_name(trace::MmId mm, std::uint64_t pc, bool exact) const;
   Result<ModuleRowId> module_of(const RawFrame& raw);
   Result<void> make_app(ModuleRowId module);
+  void find_managed();
+  void find_machines();
+  Result<void> find_programs();
   Result<void> find_main_libraries();
+  Result<void> make_program(ModuleRowId module);
+  [[nodiscard]] trace::TriggerFrame physical_frame(FrameNumber number, trace::MmId mm);
   static symbolizer::ModuleRequest request_for(trace::FileId serial, const std::string& path, const FileFacts& file);
   Result<void> gather();
   Result<const Physical*> place_of(std::uint64_t frame, trace::MmId mm);
@@ -87,8 +102,10 @@ class FrameWriter {
   Result<void> write_logged_stack(LoggedStackNumber number);
   Result<FrameRowId> kernel_frame(trace::PlaceId place);
   Result<ModuleRowId> kernel_module(const std::string& name);
-  [[nodiscard]] trace::TriggerModule trigger_module(const Physical& frame) const;
-  Result<std::pair<FrameRowId, bool>> find_trigger(const std::vector<Physical>& frames, std::uint8_t ended);
+  [[nodiscard]] trace::TriggerFrame trigger_frame(const Place& place) const;
+  [[nodiscard]] bool is_managed(StackNumber number);
+  Result<std::pair<FrameRowId, bool>> find_trigger(const std::vector<Physical>& frames,
+                                                   const trace::TriggerStack& stack);
   Result<FrameRowId> cut_frame(ModuleRowId module);
   const std::string& folded(const std::vector<Physical>& frames);  // valid until the next call
 
@@ -107,10 +124,12 @@ class FrameWriter {
   std::map<std::tuple<ModuleRowId, std::uint64_t, bool>, Physical> physical_;  // by module, address, exact
   std::vector<const Physical*> by_number_;                                     // of frames with a file, by number - 1
   std::unordered_map<RawFrame, const Physical*, RawFrameHash> anonymous_;      // of frames without one
-  std::vector<std::string> functions_;  // by frame row id - 1: as they are in folded stacks
-  std::vector<Physical> frames_;        // of write_stack(), kept for their memory
-  std::string text_;                    // the same
-  std::vector<FrameRowId> triggers_;    // by stack row id - 1
+  std::set<trace::MmId> managed_;     // address spaces with code of a managed language
+  std::vector<Function> functions_;   // by frame row id - 1
+  std::vector<Physical> frames_;      // of write_stack(), kept for their memory
+  std::vector<Place> places_;         // the same
+  std::string text_;                  // the same
+  std::vector<FrameRowId> triggers_;  // by stack row id - 1
   std::map<std::pair<std::uint64_t, trace::MmId>, const Physical*> handler_places_;  // of signals, until they are named
   std::map<std::pair<std::uint64_t, trace::MmId>, FrameRowId> handlers_;
   std::map<std::string, ModuleRowId> kernel_modules_;  // by the kernel's name

@@ -35,10 +35,10 @@ Result<FrameRowId> FrameWriter::kernel_frame(trace::PlaceId place) {
   if (!same) {
     auto module = kernel_module(facts.module);
     if (!module) return module.error();
-    functions_.push_back(facts.function);
+    functions_.push_back({facts.function});
     same = FrameRowId(static_cast<std::uint32_t>(functions_.size()));
     auto done = frame_rows_->add(*module, facts.offset, facts.function, facts.function_offset, std::nullopt,
-                                 std::nullopt, false);
+                                 std::nullopt, false, LastingText{trace::origin_name(trace::FunctionOrigin::kOwn)});
     if (!done) return done.error();
   }
   row = same;
@@ -52,7 +52,8 @@ Result<void> FrameWriter::write_logged_stack(LoggedStackNumber number) {
   static const std::vector<Physical> kNone;
   const std::vector<Physical>& frames = stack.user ? frames_of(stack.user) : kNone;
   const std::uint8_t ended = stack.user ? definitions_.stacks.stack(stack.user).ended : std::uint8_t{USC_ENDED_SCOPE};
-  auto found = find_trigger(frames, ended);
+  const bool managed = stack.user && is_managed(stack.user);
+  auto found = find_trigger(frames, {trace::stack_end(ended), managed});
   if (!found) return found.error();
   const auto [trigger, fallback] = *found;
   triggers_[row.value() - 1] = trigger;
@@ -64,9 +65,10 @@ Result<void> FrameWriter::write_logged_stack(LoggedStackNumber number) {
   }
   std::string text = folded(frames);
   for (auto frame = kernel.rbegin(); frame != kernel.rend(); ++frame)
-    text += (text.empty() ? "" : ";") + functions_[frame->value() - 1] + "_[k]";
+    text += (text.empty() ? "" : ";") + functions_[frame->value() - 1].name + "_[k]";
   const std::string ended_text = stack.user ? trace::ended_name(ended) : "kernel";
-  if (auto done = stack_rows_->add(frames.size(), ended_text, maybe_id(trigger), fallback, text); !done) return done;
+  if (auto done = stack_rows_->add(frames.size(), ended_text, maybe_id(trigger), fallback, text, managed); !done)
+    return done;
   for (std::uint32_t position = 0; position < kernel.size(); position++)
     if (auto done = stack_frame_rows_->add(row, position, 0, kernel[position], LastingText{"kernel"}); !done)
       return done;

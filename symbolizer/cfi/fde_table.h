@@ -27,6 +27,7 @@ class FdeTable {
   // The FDE that contains `address`; if several do, the one that starts last.
   [[nodiscard]] std::optional<FdeRange> containing(std::uint64_t address) const;
   [[nodiscard]] std::optional<FdeRange> starting_at(std::uint64_t address) const;
+  [[nodiscard]] std::size_t size() const { return ranges_.size(); }
   [[nodiscard]] std::size_t footprint() const { return ranges_.capacity() * sizeof(FdeRange); }
 
  private:

@@ -342,7 +342,8 @@ std::vector<DebugFrame> DebugInfo::find(std::uint64_t address) {
     Dwarf_Die die;
     if (dwarf_offdie(dwarf_.get(), node.die, &die) == nullptr) return {};
     const std::uint64_t start = address >= node.entry ? node.entry : node.lowest;
-    frames.push_back({texts_.function_name(&die), start, std::exchange(place.file, {}), place.line, node.inlined});
+    frames.push_back({texts_.function_name(&die), start, std::exchange(place.file, {}), place.line, node.inlined,
+                      texts_.function_language(&die)});
     if (node.inlined) place = texts_.call_place(&unit_die, &die, files, file_count);
   }
   if (frames.empty() && !place.file.empty()) frames.push_back({"", 0, std::move(place.file), place.line, false});

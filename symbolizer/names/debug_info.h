@@ -14,6 +14,7 @@
 #include "symbolizer/names/debug_parameters.h"
 #include "symbolizer/names/symbols_dwarf.h"
 #include "symbolizer/names/symbols_ranges.h"
+#include "trace/function_origin.h"
 
 namespace uscope::symbolizer {
 
@@ -25,6 +26,7 @@ struct DebugFrame {
   std::string file;         // valid UTF-8; empty if unknown
   std::uint32_t line = 0;   // 0: unknown
   bool inlined = false;
+  trace::FunctionLanguage language = trace::FunctionLanguage::kUnknown;
 };
 
 // Reads only what is needed: units' ranges at the first look-up, a unit's functions and lines at the first address in

@@ -12,6 +12,7 @@
 #include "support/unique_fd.h"
 #include "symbolizer/debug_files/debug_files.h"
 #include "symbolizer/names/traced_file.h"
+#include "trace/function_origin.h"
 #include "trace/ids.h"
 #include "uscope/record.h"
 
@@ -45,6 +46,8 @@ struct NamedFrame {
   std::string file;                              // empty if unknown
   std::uint32_t line = 0;                        // 0 if unknown
   bool inlined = false;
+  trace::FunctionOrigin origin = trace::FunctionOrigin::kOwn;
+  trace::FunctionRole role = trace::FunctionRole::kNone;
 };
 
 class FrameNamer {

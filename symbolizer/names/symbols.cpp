@@ -2,15 +2,19 @@
 #include "symbolizer/names/symbols.h"
 
 #include <fcntl.h>
+#include <gelf.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "support/text.h"
 #include "symbolizer/code/entry_code.h"
+#include "symbolizer/code/program_start.h"
 #include "symbolizer/elf/elf_facts.h"
 #include "symbolizer/elf/elf_sections.h"
+#include "symbolizer/go/go_build_info.h"
 #include "symbolizer/go/go_sections.h"
 #include "symbolizer/names/demangle.h"
 
@@ -93,6 +97,7 @@ void ModuleSymbols::read() {
   debug_ = DebugInfo::open(elf_.get(), alternate);
   if (!debug_ && files_.debug) debug_ = DebugInfo::open(files_.debug->elf.get(), alternate);
   if (fd_) go_ = read_go_names(fd_.get(), name_);
+  if (go_) go_program_ = trace::go_program(read_go_build_info(elf_.get()));
   if (fd_) read_entry();
   section_bytes_ = held_by_libelf(sections, debug_ != nullptr);
   for (const auto* file : {&mini_, &files_.debug, &files_.alternate})
@@ -102,15 +107,68 @@ void ModuleSymbols::read() {
 void ModuleSymbols::read_entry() {
   const auto facts = read_elf_facts(fd_.get(), name_);
   if (!facts || facts->entry == 0) return;
-  const auto offset = offset_of_address(facts->exec_segments, facts->entry);
-  if (!offset) return;
-  std::array<std::byte, kMostEntryCode> code{};
-  const ssize_t size = pread(fd_.get(), code.data(), code.size(), static_cast<off_t>(*offset));
-  if (size <= 0) return;
-  const auto found = read_entry_code(std::span(code).first(static_cast<std::size_t>(size)), facts->entry);
+  begins_ = facts->entry;
+  if (facts->interpreter.empty() && facts->needed.empty()) read_start(*facts);
+  const auto found = read_entry_code(code_at(*facts, facts->entry, kMostEntryCode), facts->entry);
   if (!found) return;
   entry_ = facts->entry;
   main_ = found->main;
+  if (main_) find_launcher(*facts);
+  if (main_ && !go_ && !debug_ && !symbols_.containing(*main_)) find_rust(*facts);
+}
+
+// Of a program without symbols.
+void ModuleSymbols::find_rust(const ElfFacts& facts) {
+  std::size_t count = 0;
+  if (elf_getphdrnum(elf_.get(), &count) != 0) return;
+  for (std::size_t each = 0; each < count; each++) {
+    GElf_Phdr program;
+    if (gelf_getphdr(elf_.get(), static_cast<int>(each), &program) == nullptr || program.p_type != PT_DYNAMIC) continue;
+    rust_ = read_rust_library(fd_.get(), facts, program.p_vaddr, program.p_filesz);
+    // main() is among the last functions of the program's own.
+    if (rust_ && *main_ > rust_->after && *main_ < rust_->before) rust_->after = *main_;
+    return;
+  }
+}
+
+// Whether the function is within the library: it does not hold code that is known not to be.
+bool ModuleSymbols::is_in_rust(std::uint64_t pc) const {
+  if (!rust_ || pc <= rust_->after || pc >= rust_->before) return false;
+  const auto extent = fdes_.containing(pc);
+  return extent && extent->low > rust_->after && extent->high <= rust_->before;
+}
+
+std::vector<std::byte> ModuleSymbols::code_at(const ElfFacts& facts, std::uint64_t address, std::size_t size) const {
+  const auto offset = offset_of_address(facts.exec_segments, address);
+  if (!offset) return {};
+  std::vector<std::byte> code(size);
+  const ssize_t got = pread(fd_.get(), code.data(), code.size(), static_cast<off_t>(*offset));
+  code.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
+  return code;
+}
+
+// Of a static program.
+void ModuleSymbols::read_start(const ElfFacts& facts) {
+  const auto read = [&](std::uint64_t address, std::size_t size) { return code_at(facts, address, size); };
+  const auto start = find_program_start(read, facts.entry);
+  if (!start) return;
+  constexpr std::size_t kMostCode = 65536;
+  const auto extent = fdes_.containing(start->start_main);
+  const std::size_t size = extent ? std::min<std::size_t>(kMostCode, extent->high - start->start_main) : 0;
+  libc_ = find_libc_start(code_at(facts, start->start_main, size), *start, facts.entry);
+}
+
+// A program that has little more code than main() and what crt1.o brings.
+void ModuleSymbols::find_launcher(const ElfFacts& facts) {
+  constexpr std::size_t kMostFunctions = 10;
+  constexpr std::size_t kMostCode = 4096;
+  const auto extent = fdes_.containing(*main_);
+  if (!extent || facts.needed.empty() || fdes_.size() > kMostFunctions) return;
+  const auto code = code_at(facts, *main_, std::min<std::size_t>(kMostCode, extent->high - *main_));
+  hands_over_ = hands_arguments_over(code, *main_, [&](std::uint64_t called) {
+    const auto stub = plt_.containing(called);
+    return stub && !stub->function.starts_with("getopt");  // libc's gets them, too
+  });
 }
 
 // The name of a function of which only the start is known.
@@ -138,6 +196,21 @@ std::vector<SymbolizedFrame> ModuleSymbols::resolve(std::uint64_t address, bool 
   return frames;
 }
 
+namespace {
+
+// A closure that was inlined counts as the function around it.
+void join_closures(std::vector<SymbolizedFrame>& frames) {
+  const auto is_own_function = [](const SymbolizedFrame& frame) {
+    return frame.origin == trace::FunctionOrigin::kOwn && !trace::is_closure(frame.function);
+  };
+  for (auto frame = frames.begin(); frame != frames.end(); ++frame)
+    if (frame->origin == trace::FunctionOrigin::kOwn && trace::is_closure(frame->function) &&
+        std::any_of(frame + 1, frames.end(), is_own_function))
+      frame->origin = trace::FunctionOrigin::kPart;
+}
+
+}  // namespace
+
 std::vector<SymbolizedFrame> ModuleSymbols::look_up(std::uint64_t address, std::uint64_t pc) {
   std::vector<SymbolizedFrame> frames;
   std::vector<DebugFrame> debug;
@@ -145,18 +218,41 @@ std::vector<SymbolizedFrame> ModuleSymbols::look_up(std::uint64_t address, std::
   for (const DebugFrame& inlined : debug) {
     if (!inlined.inlined) break;
     const std::string& function = inlined.function;
-    frames.push_back({.function = function.empty() ? address_name(name_, inlined.start) : function,
-                      .function_offset = address - inlined.start,
-                      .file = inlined.file,
-                      .line = inlined.line,
-                      .inlined = true});
+    SymbolizedFrame& frame = frames.emplace_back();
+    frame.function = function.empty() ? address_name(name_, inlined.start) : function;
+    frame.function_offset = address - inlined.start;
+    frame.file = inlined.file;
+    frame.line = inlined.line;
+    frame.inlined = true;
+    frame.origin = origin_of(frame, inlined.language, pc);
   }
   const bool whole = frames.size() < debug.size();
-  frames.push_back(physical(address, pc, whole ? &debug.back() : nullptr));
+  auto language = whole ? debug.back().language : trace::FunctionLanguage::kUnknown;
+  SymbolizedFrame frame = physical(address, pc, whole ? &debug.back() : nullptr, language);
+  frame.origin = origin_of(frame, language, pc);
+  frame.role = role_of(address - frame.function_offset);
+  frames.push_back(std::move(frame));
+  join_closures(frames);
   return frames;
 }
 
-SymbolizedFrame ModuleSymbols::physical(std::uint64_t address, std::uint64_t pc, const DebugFrame* debug) const {
+trace::FunctionRole ModuleSymbols::role_of(std::uint64_t start) const {
+  if (begins_ != 0 && start == begins_) return trace::FunctionRole::kEntry;
+  return hands_over_ && start == main_ ? trace::FunctionRole::kHandsOver : trace::FunctionRole::kNone;
+}
+
+trace::FunctionOrigin ModuleSymbols::origin_of(const SymbolizedFrame& frame, trace::FunctionLanguage language,
+                                               std::uint64_t pc) const {
+  return trace::origin_of({.name = frame.function,
+                           .file = frame.file,
+                           .language = language,
+                           .go = go_program_ ? &*go_program_ : nullptr,
+                           .in_libc = (libc_ && pc >= *libc_) || is_in_rust(pc)});
+}
+
+// `language`: as DWARF has it; a symbol tells better.
+SymbolizedFrame ModuleSymbols::physical(std::uint64_t address, std::uint64_t pc, const DebugFrame* debug,
+                                        trace::FunctionLanguage& language) const {
   SymbolizedFrame frame;
   if (debug != nullptr) {
     frame.file = debug->file;
@@ -164,6 +260,8 @@ SymbolizedFrame ModuleSymbols::physical(std::uint64_t address, std::uint64_t pc,
   }
   if (const auto symbol = symbols_.containing(pc)) {
     frame.function = demangle(go_ ? without_go_abi(symbol->name) : symbol->name);
+    if (const auto told = trace::language_of_symbol(symbol->name); told != trace::FunctionLanguage::kUnknown)
+      language = told;
     frame.function_offset = address - symbol->start;
   } else if (debug != nullptr && !debug->function.empty()) {
     frame.function = debug->function;

@@ -18,8 +18,10 @@
 #include "symbolizer/elf/elf_handles.h"
 #include "symbolizer/go/go_pclntab.h"
 #include "symbolizer/names/debug_info.h"
+#include "symbolizer/names/rust_library.h"
 #include "symbolizer/names/symbols_plt.h"
 #include "symbolizer/names/symbols_table.h"
+#include "trace/function_origin.h"
 
 namespace uscope::symbolizer {
 
@@ -32,6 +34,8 @@ struct SymbolizedFrame {
   std::string file;        // empty if unknown
   std::uint32_t line = 0;  // 0 if unknown
   bool inlined = false;
+  trace::FunctionOrigin origin = trace::FunctionOrigin::kOwn;
+  trace::FunctionRole role = trace::FunctionRole::kNone;
 
   bool operator==(const SymbolizedFrame&) const = default;
 };
@@ -74,8 +78,17 @@ class ModuleSymbols {
   void read();
   std::vector<SymbolizedFrame> look_up(std::uint64_t address, std::uint64_t pc);
   void read_entry();
+  void read_start(const ElfFacts& facts);
+  void find_launcher(const ElfFacts& facts);
+  void find_rust(const ElfFacts& facts);
+  [[nodiscard]] bool is_in_rust(std::uint64_t pc) const;
+  [[nodiscard]] std::vector<std::byte> code_at(const ElfFacts& facts, std::uint64_t address, std::size_t size) const;
+  [[nodiscard]] trace::FunctionRole role_of(std::uint64_t start) const;
+  [[nodiscard]] trace::FunctionOrigin origin_of(const SymbolizedFrame& frame, trace::FunctionLanguage language,
+                                                std::uint64_t pc) const;
   [[nodiscard]] std::string nameless(std::uint64_t start) const;
-  SymbolizedFrame physical(std::uint64_t address, std::uint64_t pc, const DebugFrame* debug) const;
+  SymbolizedFrame physical(std::uint64_t address, std::uint64_t pc, const DebugFrame* debug,
+                           trace::FunctionLanguage& language) const;
 
   // Members are in order of their use: the image and the descriptor outlive the Elf, and the Elf outlives everything
   // that points into it.
@@ -94,6 +107,11 @@ class ModuleSymbols {
   std::optional<GoPclntab> go_;
   std::optional<std::uint64_t> entry_;  // the address of _start, and of main, where glibc's entry code tells
   std::optional<std::uint64_t> main_;
+  std::uint64_t begins_ = 0;           // where the file begins to run; 0: nowhere
+  std::optional<std::uint64_t> libc_;  // where a static program has its libc
+  bool hands_over_ = false;            // main()
+  std::optional<RustLibrary> rust_;    // of a program without symbols
+  std::optional<trace::GoProgram> go_program_;
   std::unique_ptr<DebugInfo> debug_;
   // Answers by address * 2 + exact. When `recent_` is full it becomes `older_`, and the answers in that are dropped.
   std::unordered_map<std::uint64_t, std::vector<SymbolizedFrame>> recent_;

@@ -126,6 +126,15 @@ std::string DwarfTexts::function_name(Dwarf_Die* die) const {
   return in_scopes(unit_die, dwarf_dieoffset(&declaration), name);
 }
 
+trace::FunctionLanguage DwarfTexts::function_language(Dwarf_Die* die) const {
+  if (const std::string_view linked = linker_name(die); !linked.empty()) return trace::language_of_symbol(linked);
+  Dwarf_Die unit_die;
+  if (dwarf_diecu(die, &unit_die, nullptr, nullptr) == nullptr) return trace::FunctionLanguage::kUnknown;
+  const int language = dwarf_srclang(&unit_die);
+  if (language == DW_LANG_Go) return trace::FunctionLanguage::kGo;
+  return language == DW_LANG_Rust ? trace::FunctionLanguage::kRust : trace::FunctionLanguage::kUnknown;
+}
+
 std::string DwarfTexts::die_name(Dwarf_Die* die) const {
   return bounded_utf8(bounded(dwarf_diename(die)));
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "symbolizer/elf/elf_handles.h"
+#include "trace/function_origin.h"
 
 namespace uscope::symbolizer {
 
@@ -39,6 +40,8 @@ class DwarfTexts {
   // The function of a DW_TAG_subprogram or inlined_subroutine: demangled from the linker name; without one (local
   // functions of C++), the name with its scopes and without parameters. Empty if there is no name.
   std::string function_name(Dwarf_Die* die) const;
+  // Its language as far as the rules of names differ.
+  trace::FunctionLanguage function_language(Dwarf_Die* die) const;
 
   // The name of any DIE, as it stands in the source: valid UTF-8, empty if it has none.
   std::string die_name(Dwarf_Die* die) const;

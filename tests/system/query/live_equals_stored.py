@@ -24,6 +24,11 @@ PROGRAMS = {
     "spawn": "kind IN ('execve', 'openat')",
     "seccomp_denied": "1",
 }
+STATIC = """#include <fcntl.h>
+#include <unistd.h>
+__attribute__((noinline)) void read_config(void) { char b; int f = open("/dev/zero", O_RDONLY); read(f, &b, 1); close(f); __asm__ volatile(""); }
+int main(void) { for (int n = 0; n < 3; n++) read_config(); return 0; }
+"""
 SESSIONS = 3  # at a time
 SUMMED = "summed at each event"
 BY_EVENT = "asked event by event"
@@ -75,6 +80,17 @@ class LiveEqualsStored(AttachCase):
         """It is no restart_syscall, though a question that asks for nothing of its end is asked when it begins."""
         question = "SELECT kind, count(*) FROM v_event WHERE kind IN ('clock_nanosleep', 'restart_syscall') GROUP BY kind"
         self.assertEqual(rows_of(self.live(question, os.path.join(FIXTURES, "fixture_restarted")))[0][:2], ["clock_nanosleep", "4"])
+
+    def test_triggers_within_one_file(self):
+        """Functions of libc in a static program are no triggers, live as in a recording."""
+        program = self.path("static")
+        subprocess.run(["cc", "-O1", "-static", "-o", program, "-x", "c", "-"], input=STATIC, text=True, check=True)
+        question = """SELECT kind, "trigger", trigger_module, count(*) FROM v_event WHERE kind IN ('openat', 'read', 'close', 'brk') GROUP BY 1, 2, 3"""
+        db = self.path("static.db")
+        self.said_by(USCOPE, "record", *BACKEND_OPTIONS, "-o", db, "--", "sh", "-c", f'exec "{program}" >/dev/null 2>&1')
+        stored = rows_of(self.query(db, "--format", "csv", question))
+        self.assertIn(["openat", "read_config", program, "3"], stored)
+        self.assertEqual(rows_of(self.live(question, program)), stored)
 
     def test_each_question_of_each_program(self):
         for program, condition in PROGRAMS.items():

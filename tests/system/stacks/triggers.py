@@ -3,6 +3,7 @@
 """Triggers do not depend on the budget of frames: the same programs under `record -S 4 … -S 256` have the same trigger wherever it is
 within the budget, and "(cut)" elsewhere. Interpreters, and programs whose main() is in a library. Needs root and BPF; usage:
 triggers.py USCOPE"""
+import json
 import os
 import subprocess
 import sys
@@ -21,12 +22,13 @@ __attribute__((noinline)) int deep(int n) { return n ? deep(n - 1) + 1 : (int)sy
 """
 
 
-class Triggers(TraceCase):
-    def make(self, name, source, *options):
+class TriggerCase(TraceCase):
+    def make(self, name, source, *options, language="c"):
         os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
         with open(self.path("source.c"), "w", encoding="ascii") as file:
             file.write(source)
-        subprocess.run(["cc", "-O1", "-fno-optimize-sibling-calls", "-o", self.path(name), self.path("source.c"), *options], check=True)
+        subprocess.run(["cc", "-O1", "-fno-optimize-sibling-calls", "-o", self.path(name), "-x", language, self.path("source.c"), "-x", "none", *options],
+                       check=True)
         return self.path(name)
 
     def record(self, budget, *command):
@@ -61,6 +63,8 @@ class Triggers(TraceCase):
                     self.fail(f"-S {budget}: {kind}: {trigger} in {in_module}, not {expected} in {module}\n{self.report()}")
         return whole
 
+
+class Triggers(TriggerCase):
     def test_interpreters_and_tools(self):
         for command in (["/usr/bin/python3", "-SIc", "import os\ndef f(n): return f(n - 1) if n else os.getppid()\nf(30)"],
                         ["/usr/bin/perl", "-e", "sub f { $_[0] ? f($_[0] - 1) : getppid } f(30)"],
@@ -95,6 +99,67 @@ class Triggers(TraceCase):
         program = self.make("app/bare", RECURSION + "int main(void) { return (int)syscall(SYS_getpid) * 0; }\n", "-s")
         calls = self.same_under_all_budgets(program)
         self.assertIn(("getpid", "main", program), [call[:3] for call in calls])
+
+
+CONFIG = """#include <fcntl.h>
+#include <unistd.h>
+__attribute__((noinline)) void read_config(void) { int f = open("/dev/null", O_RDONLY); char b; read(f, &b, 1); close(f); __asm__ volatile(""); }
+int main(void) { read_config(); return 0; }
+"""
+CXX_CONFIG = """#include <fstream>
+#include <functional>
+#include <string>
+namespace shop { __attribute__((noinline)) std::string load(const char* path) { std::ifstream in(path); std::string s; in >> s; return s; }
+struct Item { __attribute__((noinline)) void operator()() const { load("/dev/null"); __asm__ volatile(""); } }; }
+int main() { std::function<void()> f = shop::Item(); f(); }
+"""
+LAUNCHER = """int run(int count, char** texts);
+int main(int count, char** texts) { int r = run(count, texts); return r + 1; }
+"""
+RUN = """#include <fcntl.h>
+#include <unistd.h>
+__attribute__((noinline)) static int load(void) { int f = open("/dev/null", O_RDONLY); __asm__ volatile(""); return f; }
+int run(int count, char** texts) { return count > 100 || !texts ? 0 : -1 + 0 * load(); }
+"""
+
+
+class RunTimes(TriggerCase):
+    """Functions of run-time systems within the program's own file are no triggers."""
+
+    def triggers(self, *command, of="openat"):
+        self.db = self.path("run.db")
+        done = record(USCOPE, [], command, self.db)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        return {name for name, in self.rows(f"""SELECT DISTINCT v."trigger" FROM v_event v JOIN event_string s ON s.event_id = v.id
+            JOIN string t ON t.id = s.string_id WHERE v.kind = '{of}' AND t.value = '/dev/null'""")}
+
+    def test_static_programs(self):
+        self.assertEqual(self.triggers(self.make("static", CONFIG, "-static")), {"read_config"})
+        again = subprocess.run([USCOPE, "report", self.db, "--app-runtime", "--format", "json"], capture_output=True, text=True, check=True).stdout
+        lines = json.loads(again)["triggers"]["lines"]
+        self.assertEqual({line["function"] for line in lines if line["call"] == "openat"}, {"open"})
+        bare = self.make("bare", CONFIG, "-static", "-s")
+        (name,) = self.triggers(bare)
+        # Without symbols it is the function that main calls: its name is its address.
+        self.assertRegex(name, r"^bare\+0x")
+        self.assertEqual(self.rows("""SELECT count(*) FROM frame f JOIN stack s ON s.trigger_frame_id = f.id
+            WHERE f.origin <> 'own' AND NOT s.trigger_fallback"""), [(0,)])
+
+    def test_cxx(self):
+        self.assertEqual(self.triggers(self.make("shop", CXX_CONFIG, "-O2", "-lstdc++", language="c++")), {"shop::load[abi:cxx11](char const*)"})
+
+    def test_a_program_that_the_loader_runs(self):
+        loader = os.path.realpath("/lib64/ld-linux-x86-64.so.2")
+        self.assertEqual(self.triggers(loader, self.make("plain", CONFIG)), {"read_config"})
+
+    def test_a_launcher(self):
+        self.make("lib/libtool.so", RUN, "-shared", "-fPIC")
+        program = self.make("app/tool", LAUNCHER, "-L" + self.path("lib"), "-Wl,-rpath," + self.path("lib"), "-ltool")
+        self.assertEqual(self.triggers(program), {"load"})
+        # A program that does more with its arguments is none.
+        plain = self.make("app/plain", "int run(int, char**);\nint main(void) { int r = run(1, (char**)1); return r + 1; }\n",
+                          "-L" + self.path("lib"), "-Wl,-rpath," + self.path("lib"), "-ltool")
+        self.assertEqual(self.triggers(plain), {"main"})
 
 
 if __name__ == "__main__":

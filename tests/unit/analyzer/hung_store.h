@@ -182,16 +182,18 @@ class HungStore {
 
   int stack(const std::vector<MadeFrame>& frames) {
     const std::string id = std::to_string(++stacks_);
-    out_ += "INSERT INTO stack VALUES(" + id + "," + std::to_string(frames.size()) + ",'root',NULL,0,'');";
+    out_ += "INSERT INTO stack(id, depth, ended, trigger_frame_id, trigger_fallback, folded) VALUES(" + id + "," +
+            std::to_string(frames.size()) + ",'root',NULL,0,'');";
     for (std::size_t i = 0; i < frames.size(); i++) {
       const auto [module, is_new] = modules_.try_emplace(frames[i].module, static_cast<int>(modules_.size()) + 1);
       if (is_new)
         out_ += "INSERT INTO module VALUES(" + std::to_string(module->second) + "," +
                 quote("/usr/lib/" + frames[i].module) + ",'bb','library');";
       const std::string frame = std::to_string(++frames_);
-      out_ += "INSERT INTO frame VALUES(" + frame + "," + std::to_string(module->second) + "," + frame + "," +
-              quote(frames[i].function) + ",4,NULL,NULL,0);INSERT INTO stack_frame VALUES(" + id + "," +
-              std::to_string(i) + ",0," + frame + ",'user');";
+      out_ += "INSERT INTO frame(id, module_id, rel_pc, function, function_offset, file, line, inlined) VALUES(" +
+              frame + "," + std::to_string(module->second) + "," + frame + "," + quote(frames[i].function) +
+              ",4,NULL,NULL,0);INSERT INTO stack_frame VALUES(" + id + "," + std::to_string(i) + ",0," + frame +
+              ",'user');";
     }
     return stacks_;
   }

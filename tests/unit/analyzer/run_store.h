@@ -80,10 +80,11 @@ inline void write_run(const std::filesystem::path& path, const MadeRun& run) {
       const int first = std::stoi(stack) * 2;
       const std::string frame = std::to_string(first);
       const std::string outer = std::to_string(first + 1);
-      sql += "INSERT INTO frame VALUES(" + frame + ", 1, " + frame + ", " + quoted(calls.function) +
-             ", 4, NULL, NULL, 0),(" + outer + ", 1, " + outer + ", " + quoted(calls.caller) +
+      sql += "INSERT INTO frame(id, module_id, rel_pc, function, function_offset, file, line, inlined) VALUES(" +
+             frame + ", 1, " + frame + ", " + quoted(calls.function) + ", 4, NULL, NULL, 0),(" + outer + ", 1, " +
+             outer + ", " + quoted(calls.caller) +
              ", 4, NULL, NULL, 0);"
-             "INSERT INTO stack VALUES(" +
+             "INSERT INTO stack(id, depth, ended, trigger_frame_id, trigger_fallback, folded) VALUES(" +
              stack + ", 2, 'root', " + frame + ", 0, " + quoted(calls.caller + ";" + calls.function) +
              ");"
              "INSERT INTO stack_frame VALUES(" +

@@ -58,7 +58,7 @@ INSERT INTO thread VALUES
 INSERT INTO module VALUES
   (1, '/usr/bin/make', 'aa', 'app'), (2, '/usr/lib/x86_64-linux-gnu/libc.so.6', 'bb', 'library'),
   (3, '/usr/bin/gcc', 'cc', 'app');
-INSERT INTO frame VALUES
+INSERT INTO frame(id, module_id, rel_pc, function, function_offset, file, line, inlined) VALUES
   (1, 2, 4112, 'read', 16, NULL, NULL, 0),
   (2, 1, 8240, 'run_job', 48, '/src/job.c', 42, 0),
   (3, 1, 8240, 'helper', 48, '/src/job.h', 7, 1),
@@ -67,7 +67,7 @@ INSERT INTO frame VALUES
   (6, 2, 24576, 'openat', 20, NULL, NULL, 0),
   (7, 3, 28672, 'compile', 5, NULL, NULL, 0),
   (8, 1, 32768, CAST(x'HOSTILE' AS TEXT), 0, NULL, NULL, 0);
-INSERT INTO stack VALUES
+INSERT INTO stack(id, depth, ended, trigger_frame_id, trigger_fallback, folded) VALUES
   (1, 4, 'root', 2, 0, '__libc_start_main;main;run_job;helper;read'),
   (2, 2, 'broken:no_rows', 7, 0, 'compile;openat'),
   (3, 1, 'budget', 1, 1, 'read'),

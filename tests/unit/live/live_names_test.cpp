@@ -55,12 +55,16 @@ class LiveNamesTest : public testing::Test {
 };
 
 TEST_F(LiveNamesTest, ComeFromAnotherProcess) {
-  EXPECT_EQ(names_->ask(kFile, address(), true), std::nullopt);
+  EXPECT_EQ(names_->ask(kFile, address(), true), nullptr);
   names_->wait(seconds(60));
-  EXPECT_EQ(names_->ask(kFile, address(), true), "named_for_top");
-  EXPECT_EQ(names_->ask(kOther, 0x10, true), std::nullopt);
+  const LiveNames::Functions* functions = names_->ask(kFile, address(), true);
+  ASSERT_NE(functions, nullptr);
+  EXPECT_EQ(functions->back().name, "named_for_top");
+  EXPECT_EQ(functions->back().origin, trace::FunctionOrigin::kOwn);
+  EXPECT_EQ(functions->back().role, trace::FunctionRole::kNone);
+  EXPECT_EQ(names_->ask(kOther, 0x10, true), nullptr);
   names_->wait(seconds(60));
-  EXPECT_NE(names_->ask(kOther, 0x10, true), std::nullopt);
+  EXPECT_NE(names_->ask(kOther, 0x10, true), nullptr);
   EXPECT_FALSE(names_->trouble());
 }
 
@@ -78,7 +82,7 @@ TEST_F(LiveNamesTest, WhoseEndIsTold) {
   kill(child(), SIGKILL);
   (void)names_->ask(kFile, address(), true);
   names_->wait(seconds(60));
-  EXPECT_EQ(names_->ask(kFile, address(), true), std::nullopt);
+  EXPECT_EQ(names_->ask(kFile, address(), true), nullptr);
   ASSERT_TRUE(names_->trouble());
 }
 

@@ -15,13 +15,20 @@
 
 namespace uscope::store {
 
-// Names addresses by rule: "f<address>", with an inlined call "g;h" around 0x401500.
+// Names addresses by rule: "f<address>", with an inlined call "g;h" around 0x401500. At 0x401700 a function of a
+// run-time system is inlined, 0x401800 is one, 0x401900 is main() of a launcher, 0x401a00 an entry point.
 class FakeNamer : public symbolizer::FrameNamer {
  public:
   std::vector<symbolizer::NamedFrame> name(const symbolizer::ModuleRequest&, std::uint64_t address,
                                            bool exact) override {
     char text[32];
     std::snprintf(text, sizeof(text), "f%llx%s", static_cast<unsigned long long>(address), exact ? "!" : "");
+    if (address == 0x401700)
+      return {{"std::read", 1, "", 0, true, trace::FunctionOrigin::kRuntime}, {text, 2, "", 0, false}};
+    if (address == 0x401800) return {{"std::open", 4, "", 0, false, trace::FunctionOrigin::kRuntime}};
+    if (address == 0x401900) return {{"main", 4, "", 0, false, {}, trace::FunctionRole::kHandsOver}};
+    if (address == 0x401a00)
+      return {{"_start", 4, "", 0, false, trace::FunctionOrigin::kRuntime, trace::FunctionRole::kEntry}};
     if (address == 0x401500) return {{"g;h", 1, "a.c", 7, true}, {text, 2, "a.c", 9, false}};
     return {{text, 4, "", 0, false}};
   }

@@ -369,6 +369,64 @@ TEST_F(LoaderTest, ALibraryThatHoldsMainIsTheApplications) {
   EXPECT_EQ(rows("SELECT class FROM module WHERE path = '/usr/lib/libz.so.1'"), "app");
 }
 
+TEST_F(LoaderTest, ATriggerIsNoFunctionOfTheRunTimeSystem) {
+  usual();
+  trace_->stack(1, {frame(3, 0x1010, true), frame(2, 0x1800), frame(2, 0x1700), frame(2, 0x1600)});
+  trace_->stack(2, {frame(2, 0x1800, true), frame(2, 0x1a00)}, USC_ENDED_ROOT);
+  trace_->stack(3, {frame(2, 0x1800, true), frame(2, 0x1800)}, USC_ENDED_BUDGET);
+  for (std::uint32_t stack = 1; stack <= 3; stack++) trace_->event({.entry = kStart + stack, .stack = stack});
+  load();
+  EXPECT_EQ(rows(kTriggers), "1|f401700|/opt/bin/app|0\n2|std::open|/opt/bin/app|1\n3|(cut)|/opt/bin/app|1");
+  EXPECT_EQ(rows("SELECT function, inlined, origin FROM frame WHERE rel_pc = 0x401700 ORDER BY id"),
+            "std::read|1|runtime\nf401700|0|own");
+}
+
+TEST_F(LoaderTest, ALibraryThatALaunchersMainCallsIsTheApplications) {
+  usual();
+  trace_->stack(1, {frame(4, 0x1030), frame(2, 0x1900), frame(3, 0x1050), frame(3, 0x1060), frame(2, 0x1600)},
+                USC_ENDED_ROOT);
+  trace_->stack(2, {frame(3, 0x1010, true), frame(4, 0x1040)}, USC_ENDED_BUDGET);
+  for (std::uint32_t stack = 1; stack <= 2; stack++) trace_->event({.entry = kStart + stack, .stack = stack});
+  load();
+  EXPECT_EQ(rows(kTriggers), "1|f401030|/usr/lib/libz.so.1|0\n2|f401040|/usr/lib/libz.so.1|0");
+}
+
+TEST_F(LoaderTest, AProgramThatTheLoaderWasToldToRunIsTheApplications) {
+  begin();
+  trace_->task({});
+  trace_->exec(1, 1, 1, 2, "/lib/ld-linux-x86-64.so.2", std::string("ld.so\0/srv/app/svc\0", 19));
+  trace_->file(2, "/lib/ld-linux-x86-64.so.2", "IDL");
+  trace_->file(3, "/usr/lib/libc.so.6", "IDC");
+  trace_->file(5, "/srv/app/svc", "IDS");
+  trace_->file(6, "/srv/app/libown.so", "IDO");
+  trace_->stack(1, {frame(6, 0x1030), frame(5, 0x1040), frame(3, 0x1050), frame(3, 0x1060), frame(5, 0x1a00)},
+                USC_ENDED_ROOT);
+  trace_->stack(2, {frame(3, 0x1010, true), frame(5, 0x1040), frame(3, 0x1050)}, USC_ENDED_BUDGET);
+  trace_->stack(3, {frame(2, 0x1010, true), frame(2, 0x1020)}, USC_ENDED_ROOT);
+  for (std::uint32_t stack = 1; stack <= 3; stack++) trace_->event({.entry = kStart + stack, .stack = stack});
+  load();
+  EXPECT_EQ(rows(kTriggers),
+            "1|f401030|/srv/app/libown.so|0\n2|f401040|/srv/app/svc|0\n3|f401010!|/lib/ld-linux-x86-64.so.2|1");
+}
+
+TEST_F(LoaderTest, GeneratedCodeCountsBeforeTheMachineThatRunsIt) {
+  usual();
+  trace_->jit_name(1, 0x701f, 0x7010, 0x10, "py::load:/srv/app.py");
+  trace_->jit_name(1, 0x702f, 0x7020, 0x10, "py::open:/usr/lib/python3.12/pathlib.py");
+  trace_->jit_name(1, 0x703f, 0x7030, 0x10, "trampoline");
+  trace_->stack(1, {frame(2, 0x1030), frame(0, 0x7040), frame(0, 0x7030), frame(2, 0x1030), frame(0, 0x7020)},
+                USC_ENDED_ROOT, 1);
+  trace_->stack(2, {frame(2, 0x1030), frame(0, 0x7030), frame(2, 0x1600)}, USC_ENDED_ROOT, 1);
+  trace_->stack(3, {frame(2, 0x1030), frame(2, 0x1600)}, USC_ENDED_ROOT, 1);
+  trace_->stack(4, {frame(2, 0x1040), frame(2, 0x1600)}, USC_ENDED_ROOT, 2);
+  for (std::uint32_t stack = 1; stack <= 4; stack++) trace_->event({.entry = kStart + stack, .stack = stack});
+  load();
+  EXPECT_EQ(rows(kTriggers),
+            "1|py::load:/srv/app.py|[jit]|0\n2|py::open:/usr/lib/python3.12/pathlib.py|[jit]|1\n"
+            "3|f401030|/opt/bin/app|1\n4|f401040|/opt/bin/app|1");
+  EXPECT_EQ(rows("SELECT managed FROM stack ORDER BY id"), "1\n1\n1\n1");  // the module runs such code elsewhere
+}
+
 TEST_F(LoaderTest, WhatIsUndefinedIsCountedAsLoss) {
   usual();
   trace_->event({.entry = kStart + 10, .stack = 99});

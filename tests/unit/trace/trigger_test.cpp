@@ -4,24 +4,37 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 
 namespace uscope::trace {
 namespace {
 
 // A stack is written as a word, innermost first: p = an executed program, o = another module of the application, A = a
-// run-time module that was executed, l = another library, r = the run time.
-TriggerModule module_of(char frame) {
-  return {.app = frame == 'p' || frame == 'o' || frame == 'A',
-          .runtime = frame == 'A' || frame == 'r',
-          .program = frame == 'p' || frame == 'A'};
+// run-time module that was executed, l = another library, r = the run time, R = the same, named by --app-module. In the
+// application's modules, s is a function of a run-time system (std::), d one of a package; J, K and S are generated
+// code: own, of a package, of a standard library. n = a module that --app-module names; e = an entry point of a program
+// that was not executed, m = main() of a launcher.
+TriggerFrame frame_of(char frame) {
+  const auto is = [&](std::string_view those) { return those.find(frame) != std::string_view::npos; };
+  TriggerFrame facts{
+      .app = is("poAsdnmR"), .named = is("nR"), .runtime = is("ArR"), .program = is("pAsm"), .generated = is("JKS")};
+  if (is("sS")) facts.origin = FunctionOrigin::kRuntime;
+  if (is("dK")) facts.origin = FunctionOrigin::kPackage;
+  if (is("e")) facts.role = FunctionRole::kEntry;
+  if (is("m")) facts.role = FunctionRole::kHandsOver;
+  return facts;
 }
 
-std::string chosen(const std::string& stack, StackEnd end = StackEnd::kOther) {
-  const auto trigger = find_trigger(stack, module_of, end);
+std::string chosen(const std::string& word, const TriggerStack& stack) {
+  const auto trigger = find_trigger(word, frame_of, stack);
   if (!trigger) return "none";
   const std::string position = std::to_string(trigger->position);
   if (trigger->kind == TriggerKind::kCut) return position + " cut";
   return position + (trigger->kind == TriggerKind::kFallback ? " fallback" : "");
+}
+
+std::string chosen(const std::string& word, StackEnd end = StackEnd::kOther) {
+  return chosen(word, TriggerStack{.end = end});
 }
 
 TEST(Trigger, IsTheInnermostFrameOfTheApplication) {
@@ -31,9 +44,43 @@ TEST(Trigger, IsTheInnermostFrameOfTheApplication) {
   EXPECT_EQ(chosen("rloplr"), "2");
 }
 
+TEST(Trigger, FunctionsOfTheRunTimeSystemAndOfPackagesDoNotCount) {
+  EXPECT_EQ(chosen("sspp"), "2");
+  EXPECT_EQ(chosen("sdsp"), "3");
+  EXPECT_EQ(chosen("rsls"), "2 fallback");
+  EXPECT_EQ(chosen("sds"), "1 fallback");
+  EXPECT_EQ(chosen("rss"), "1 fallback");
+  EXPECT_EQ(chosen("ss", StackEnd::kBudget), "0 cut");
+  EXPECT_EQ(chosen("sd", StackEnd::kBudget), "1 cut");
+}
+
+TEST(Trigger, WithTheRunTimeTheyDo) {
+  EXPECT_EQ(chosen("rssp", {.with_runtime = true}), "1");
+  EXPECT_EQ(chosen("ldp", {.with_runtime = true}), "1");
+  EXPECT_EQ(chosen("rpJ", {.managed = true, .with_runtime = true}), "1");
+}
+
+TEST(Trigger, GeneratedCodeCountsBeforeWhatRunsIt) {
+  EXPECT_EQ(chosen("rooSKJJop", {.managed = true}), "5");
+  EXPECT_EQ(chosen("rooSKSop", {.managed = true}), "4 fallback");
+  EXPECT_EQ(chosen("rooSop", {.managed = true}), "3 fallback");
+  EXPECT_EQ(chosen("roop", {.managed = true}), "1 fallback");
+  EXPECT_EQ(chosen("rloop", {.managed = true}), "1 fallback");
+  // A module that is named counts, and so does generated code in any program.
+  EXPECT_EQ(chosen("ronJop", {.managed = true}), "2");
+  EXPECT_EQ(chosen("rJp"), "1");
+  EXPECT_EQ(chosen("rpJp"), "1");
+}
+
+TEST(Trigger, TheRunTimeCountsWhereItIsNamedAndNothingElseDoes) {
+  EXPECT_EQ(chosen("RlR"), "0");
+  EXPECT_EQ(chosen("Rlp"), "2");
+  EXPECT_EQ(chosen("Rl", StackEnd::kBudget), "0 cut");
+}
+
 TEST(Trigger, AnExecutedLoaderIsOneWhereNothingElseIs) {
-  EXPECT_EQ(chosen("A"), "0");
-  EXPECT_EQ(chosen("rAl"), "1");
+  EXPECT_EQ(chosen("A"), "0 fallback");
+  EXPECT_EQ(chosen("rAl"), "2 fallback");
   EXPECT_EQ(chosen("Alp"), "2");
 }
 
@@ -52,15 +99,16 @@ TEST(Trigger, TheEntryPointIsOneOnlyWhereNothingButTheRunTimeIsInside) {
   EXPECT_EQ(chosen("rlrrp", StackEnd::kRoot), "1 fallback");
   EXPECT_EQ(chosen("rolrrp", StackEnd::kRoot), "1");
   EXPECT_EQ(chosen("rrrp", StackEnd::kRoot), "3");
-  EXPECT_EQ(chosen("rpp", StackEnd::kRoot), "1");  // static: main, and _start
-  EXPECT_EQ(chosen("Arp", StackEnd::kRoot), "2");
+  EXPECT_EQ(chosen("rrrs", StackEnd::kRoot), "3 fallback");
+  EXPECT_EQ(chosen("sps", StackEnd::kRoot), "1");  // static: main, and _start
+  EXPECT_EQ(chosen("Arp", StackEnd::kRoot), "0 fallback");
   // A library's function that runs on a stack of its own is none.
   EXPECT_EQ(chosen("rlro", StackEnd::kRoot), "3");
 }
 
 // The same stack with less and less of its outer frames.
 TEST(Trigger, NeverDependsOnHowFarOutTheStackGoes) {
-  for (const std::string whole : {"rllorlprrp", "rllrrp", "rlpplrrp", "llp", "rrp"}) {
+  for (const std::string whole : {"rllorlprrp", "rllrrp", "rlpplrrp", "llp", "rrp", "rssdpp", "rssdss"}) {
     const std::string expected = chosen(whole, StackEnd::kRoot);
     for (std::size_t budget = 1; budget < whole.size(); budget++) {
       const std::string found = chosen(whole.substr(0, budget), StackEnd::kBudget);
@@ -80,7 +128,7 @@ TEST(Trigger, OfACutStackTheInnermostLibraryIsKept) {
 }
 
 std::string main_of(const std::string& stack, StackEnd end = StackEnd::kRoot) {
-  const auto position = main_library(stack, module_of, end);
+  const auto position = main_library(stack, frame_of, end);
   return position ? std::to_string(*position) : "none";
 }
 
@@ -92,6 +140,22 @@ TEST(MainLibrary, IsWhatGlibcCallsForAnEntryPoint) {
   EXPECT_EQ(main_of("rlrp"), "none");     // a constructor
   EXPECT_EQ(main_of("rlrr"), "none");     // a thread
   EXPECT_EQ(main_of("rrp"), "none");
+}
+
+TEST(MainLibrary, IsWhatALaunchersMainCalls) {
+  EXPECT_EQ(main_of("rllmrrp"), "2");
+  EXPECT_EQ(main_of("rlpmrrp"), "none");
+  EXPECT_EQ(main_of("rrmrrp"), "none");
+  EXPECT_EQ(main_of("mrrp"), "none");
+}
+
+TEST(OtherProgram, IsWhereAnEntryPointIsOutermost) {
+  const auto is = [](const std::string& stack, StackEnd end) { return ends_in_other_program(stack, frame_of, end); };
+  EXPECT_TRUE(is("rllrre", StackEnd::kRoot));
+  EXPECT_FALSE(is("rllrre", StackEnd::kBudget));
+  EXPECT_FALSE(is("rllrrp", StackEnd::kRoot));
+  EXPECT_FALSE(is("rellrr", StackEnd::kRoot));
+  EXPECT_FALSE(is("", StackEnd::kRoot));
 }
 
 }  // namespace

@@ -37,11 +37,11 @@ constexpr const char* kErrors = "SELECT * FROM error_cell ORDER BY 1, 2, 3";
 TEST_F(AppModulesTest, WhatIsTheApplicationsAlreadyChangesNothing) {
   const store::Database before = open();
   const store::Database database = open();
-  auto matched = count_as_app(database, {"gcc", "/src/none"});
+  auto matched = count_as_app(database, {.modules = {"gcc", "/src/none"}});
   ASSERT_TRUE(matched) << matched.error().what;
   EXPECT_EQ(*matched, 1U);
   EXPECT_EQ(rows(database, kCells), rows(before, kCells));
-  matched = count_as_app(before, {"none"});
+  matched = count_as_app(before, {.modules = {"none"}});
   ASSERT_TRUE(matched);
   EXPECT_EQ(*matched, 0U);
 }
@@ -53,7 +53,7 @@ TEST_F(AppModulesTest, CountsCellsAsTheLoaderDoes) {
                                         kCountEvents);
   const store::Database loaded = open();  // with gcc as the application's
   const store::Database counted = open_store(folder_ / "other.db");
-  auto matched = count_as_app(counted, {"gcc"});
+  auto matched = count_as_app(counted, {.modules = {"gcc"}});
   ASSERT_TRUE(matched) << matched.error().what;
   EXPECT_EQ(rows(counted, "SELECT id, trigger_frame_id FROM stack WHERE id = 2"), "2|7");
   for (const char* sql : {kSums, kErrorSums, kLatencySums}) EXPECT_EQ(rows(counted, sql), rows(loaded, sql)) << sql;
@@ -69,9 +69,9 @@ INSERT INTO process(id, pid, ns_pid, start_ns, uses_io_uring) VALUES(1, 100, 100
 INSERT INTO image VALUES(1, 1, 1, '/usr/bin/app', '[]', 'app', '[\"app\"]');
 INSERT INTO thread VALUES(1, 1, 100, 100, 'app', 1, NULL, NULL);
 INSERT INTO kind VALUES(1, 'read', 'syscall', 'x86_64', 0);
-INSERT INTO frame VALUES(1, 2, 16, 'read', 1, NULL, NULL, 0), (2, 3, 16, 'load', 1, NULL, NULL, 0),
+INSERT INTO frame(id, module_id, rel_pc, function, function_offset, file, line, inlined) VALUES(1, 2, 16, 'read', 1, NULL, NULL, 0), (2, 3, 16, 'load', 1, NULL, NULL, 0),
   (3, 1, 16, 'main', 1, NULL, NULL, 0), (4, 2, 0, '(cut)', NULL, NULL, NULL, 0), (5, 3, 32, 'inlined', 1, NULL, NULL, 1);
-INSERT INTO stack VALUES(1, 3, 'root', 3, 0, 'main;load;read'), (2, 2, 'root', 3, 0, 'main;read'),
+INSERT INTO stack(id, depth, ended, trigger_frame_id, trigger_fallback, folded) VALUES(1, 3, 'root', 3, 0, 'main;load;read'), (2, 2, 'root', 3, 0, 'main;read'),
   (3, 1, 'budget', 4, 1, 'read'), (4, 2, 'budget', 4, 1, 'load;read');
 INSERT INTO stack_frame VALUES(1, 0, 0, 1, 'user'), (1, 1, 0, 5, 'user'), (1, 1, 1, 2, 'user'), (1, 2, 0, 3, 'user'),
   (2, 0, 0, 1, 'user'), (2, 1, 0, 3, 'user'), (3, 0, 0, 1, 'user'), (4, 0, 0, 1, 'user'), (4, 1, 0, 2, 'user');
@@ -86,7 +86,7 @@ TEST_F(AppModulesTest, EveryReaderHasTheNewTriggers) {
   const store::Database before = open_store(folder_ / "plugin.db");
   EXPECT_EQ(rows(before, kCells), "1|-|1|0|9|0|6\n1|3|3|2|18|0|1\n1|4|2|0|8|1|4");
   const store::Database database = open_store(folder_ / "plugin.db");
-  auto matched = count_as_app(database, {"libplug.so*"});
+  auto matched = count_as_app(database, {.modules = {"libplug.so*"}});
   ASSERT_TRUE(matched) << matched.error().what;
   EXPECT_EQ(*matched, 1U);
   EXPECT_EQ(rows(database, "SELECT id, trigger_frame_id, trigger_fallback FROM stack ORDER BY id"),
@@ -107,6 +107,24 @@ TEST_F(AppModulesTest, EveryReaderHasTheNewTriggers) {
   EXPECT_EQ(functions, "inlined inlined load ");
   // The store itself has the old ones.
   EXPECT_EQ(rows(database, "SELECT trigger_frame_id FROM main.stack ORDER BY id"), "3\n3\n4\n4");
+}
+
+// What the loader chooses among functions of different origin, and what --app-runtime makes of it.
+TEST_F(AppModulesTest, RunTimeFunctionsCountWhereTheyAreAskedFor) {
+  write_store(folder_ / "static.db", std::string(kPlugin) +
+                                         "UPDATE module SET class = 'app' WHERE id = 3;"
+                                         "UPDATE frame SET origin = 'runtime' WHERE module_id = 3;" +
+                                         kCountEvents);
+  const store::Database database = open_store(folder_ / "static.db");
+  auto matched = count_as_app(database, {.modules = {"libplug.so*"}});
+  ASSERT_TRUE(matched) << matched.error().what;
+  EXPECT_EQ(rows(database, "SELECT id, trigger_frame_id, trigger_fallback FROM stack ORDER BY id"),
+            "1|3|0\n2|3|0\n3|4|1\n4|4|1");
+  const store::Database with_runtime = open_store(folder_ / "static.db");
+  matched = count_as_app(with_runtime, {.modules = {}, .runtime = true});
+  ASSERT_TRUE(matched) << matched.error().what;
+  EXPECT_EQ(rows(with_runtime, "SELECT id, trigger_frame_id, trigger_fallback FROM stack ORDER BY id"),
+            "1|5|0\n2|3|0\n3|4|1\n4|2|0");
 }
 
 }  // namespace

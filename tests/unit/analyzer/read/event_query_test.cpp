@@ -209,8 +209,8 @@ TEST(EventQueryWays, AllFindTheSame) {
     INSERT INTO process(id, pid, ns_pid, parent_id, start_ns, end_ns, exit_code, exit_signal, uses_io_uring) VALUES(1, 100, 1, NULL, 0, NULL, NULL, NULL, 0), (2, 200, 2, NULL, 0, NULL, NULL, NULL, 0);
     INSERT INTO thread VALUES(1, 1, 100, 1, 'a', 0, NULL, NULL), (2, 1, 101, 2, 'b', 0, NULL, NULL), (3, 2, 200, 3, 'c', 0, NULL, NULL);
     INSERT INTO module VALUES(1, '/bin/x', NULL, 'app');
-    INSERT INTO frame VALUES(1, 1, 1, 'main', 0, NULL, NULL, 0), (2, 1, 2, 'm*', 0, NULL, NULL, 0), (3, 1, 3, 'leaf', 0, NULL, NULL, 0);
-    INSERT INTO stack VALUES(1, 2, 'root', 1, 0, 'main;leaf'), (2, 1, 'root', 2, 0, 'm*'), (3, 1, 'root', 3, 0, 'leaf');
+    INSERT INTO frame(id, module_id, rel_pc, function, function_offset, file, line, inlined) VALUES(1, 1, 1, 'main', 0, NULL, NULL, 0), (2, 1, 2, 'm*', 0, NULL, NULL, 0), (3, 1, 3, 'leaf', 0, NULL, NULL, 0);
+    INSERT INTO stack(id, depth, ended, trigger_frame_id, trigger_fallback, folded) VALUES(1, 2, 'root', 1, 0, 'main;leaf'), (2, 1, 'root', 2, 0, 'm*'), (3, 1, 'root', 3, 0, 'leaf');
     INSERT INTO stack_frame VALUES(1, 0, 0, 3, 'user'), (1, 1, 0, 1, 'user'), (2, 0, 0, 2, 'user'), (3, 0, 0, 3, 'user');
     INSERT INTO kind VALUES(1, 'read', 'syscall', 'x86_64', 0), (2, 'write', 'syscall', 'x86_64', 1), (3, 'fork', 'syscall', 'x86_64', 57);
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)

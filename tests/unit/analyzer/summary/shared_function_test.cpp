@@ -20,7 +20,7 @@ INSERT INTO process(id, pid, ns_pid, parent_id, start_ns, end_ns, exit_code, exi
 INSERT INTO image VALUES(1, 1, 0, '/app/tool', '["tool"]', 'tool', '["tool"]');
 INSERT INTO module VALUES(1, '/app/tool', 'aa', 'app'), (2, '/lib/libc.so.6', 'bb', 'library'),
   (3, '/lib/libloop.so', 'cc', 'library');
-INSERT INTO frame VALUES
+INSERT INTO frame(id, module_id, rel_pc, function, function_offset, file, line, inlined) VALUES
   (1, 2, 10, 'write', 1, NULL, NULL, 0), (2, 2, 20, '__libc_start_call_main', 1, NULL, NULL, 0),
   (3, 2, 30, '__libc_start_main', 1, NULL, NULL, 0), (4, 1, 40, '_start', 1, NULL, NULL, 0),
   (5, 1, 50, 'main', 1, 'tool.c', 5, 0), (6, 1, 60, 'main', 11, 'tool.c', 6, 0),
@@ -30,7 +30,7 @@ INSERT INTO frame VALUES
   (13, 1, 100, 'step', 1, 'tool.c', 20, 1), (14, 1, 100, 'main', 51, 'tool.c', 9, 0),
   (15, 1, 110, 'step', 1, 'tool.c', 21, 1), (16, 1, 110, 'main', 61, 'tool.c', 9, 0),
   (17, 1, 120, 'step', 1, 'tool.c', 20, 1), (18, 1, 120, 'main', 71, 'tool.c', 12, 0);
-INSERT INTO stack VALUES(1, 6, 'root', 7, 0, ''), (2, 6, 'root', 8, 0, ''), (3, 6, 'root', 7, 0, ''),
+INSERT INTO stack(id, depth, ended, trigger_frame_id, trigger_fallback, folded) VALUES(1, 6, 'root', 7, 0, ''), (2, 6, 'root', 8, 0, ''), (3, 6, 'root', 7, 0, ''),
   (4, 6, 'root', 9, 0, ''), (5, 6, 'budget', 7, 0, ''), (6, 3, 'root', 10, 1, ''), (7, 3, 'root', 11, 1, ''),
   (8, 2, 'root', 12, 1, ''), (9, 5, 'root', 13, 0, ''), (10, 5, 'root', 15, 0, ''), (11, 5, 'root', 17, 0, ''),
   (12, 2, 'root', 1, 1, '');

@@ -43,8 +43,10 @@ class TopTest : public CommandTest {
     calls_.on_file(trace::FileId(serial), file);
   }
 
-  void stack(std::uint32_t number, std::vector<std::uint64_t> frames, std::uint8_t ended = USC_ENDED_SCOPE) {
+  void stack(std::uint32_t number, std::vector<std::uint64_t> frames, std::uint8_t ended = USC_ENDED_SCOPE,
+             std::uint32_t mm = 0) {
     usc_stack record{};
+    record.mm = mm;
     record.ended = ended;
     record.stack = number;
     record.depth = static_cast<__u16>(frames.size());
@@ -75,6 +77,27 @@ class TopTest : public CommandTest {
   std::unique_ptr<live::LiveNames> names_ = std::move(*live::LiveNames::start());
   CallCounts calls_{*names_};
 };
+
+// The names of a perf map may come behind the stacks.
+TEST_F(TopTest, GeneratedCodeCountsBeforeTheMachineThatRunsIt) {
+  stack(1, {frame(kLibc, 0x10), frame(kApp, 0x20), frame(USC_FILE_NONE, 0x7020), frame(kApp, 0x30)}, USC_ENDED_ROOT, 3);
+  stack(2, {frame(kLibc, 0x10), frame(kLibrary, 0x20), frame(kApp, 0x20)}, USC_ENDED_ROOT);
+  call(1, 100);
+  call(2, 100);
+  EXPECT_EQ(lines()[0].function, "server+0x20");
+  EXPECT_EQ(lines().size(), 1U);
+  tracer::PerfMapEntry name{};
+  name.address = 0x701f;
+  name.name = "py::load:/srv/app.py";
+  calls_.on_jit_name(trace::MmId(3), name);
+  call(1, 100);
+  const std::vector<CallLine> named = lines();
+  ASSERT_EQ(named.size(), 2U);
+  EXPECT_EQ(named[0].function, "py::load:/srv/app.py");
+  EXPECT_FALSE(named[0].fallback);
+  EXPECT_EQ(named[1].module, "/usr/lib/libssl.so.3");  // what is not of the machine comes first
+  EXPECT_TRUE(named[1].fallback);
+}
 
 TEST_F(TopTest, CountsByCallAndTrigger) {
   stack(1, {frame(kLibc, 0x10), frame(kApp, 0x20), frame(kApp, 0x30)});

@@ -96,8 +96,8 @@ INSERT INTO process(id, pid) VALUES (1, 100), (2, 101), (3, 64);
 INSERT INTO image VALUES (1, 1, 0, '/n', '[]', 'nginx', '[]'), (2, 2, 0, '/p', '[]', 'php', '[]'), (3, 3, 0, '/m', '[]', 'main', '[]');
 INSERT INTO thread(id, process_id, tid, name) VALUES (1, 1, 100, 'nginx'), (2, 1, 110, 'worker'), (3, 2, 101, 'Worker'), (4, 3, 64, NULL), (5, NULL, NULL, NULL);
 INSERT INTO module VALUES (1, '/n', NULL, 'app'), (2, '/lib/libc.so', NULL, 'library');
-INSERT INTO frame VALUES (1, 1, 1, 'main', NULL, NULL, NULL, 0), (2, 1, 2, 'handle', NULL, NULL, NULL, 0), (3, 2, 3, 'read', NULL, NULL, NULL, 0);
-INSERT INTO stack VALUES (1, 2, 'root', 1, 0, 'main;read'), (2, 3, 'root', 2, 0, 'main;handle;read'), (3, 1, 'broken:no_rows', NULL, 0, 'read'), (4, 5, 'budget', 1, 0, 'x;main');
+INSERT INTO frame(id, module_id, rel_pc, function, function_offset, file, line, inlined) VALUES (1, 1, 1, 'main', NULL, NULL, NULL, 0), (2, 1, 2, 'handle', NULL, NULL, NULL, 0), (3, 2, 3, 'read', NULL, NULL, NULL, 0);
+INSERT INTO stack(id, depth, ended, trigger_frame_id, trigger_fallback, folded) VALUES (1, 2, 'root', 1, 0, 'main;read'), (2, 3, 'root', 2, 0, 'main;handle;read'), (3, 1, 'broken:no_rows', NULL, 0, 'read'), (4, 5, 'budget', 1, 0, 'x;main');
 )sql");
     for (const auto& [source, abi, name] :
          std::vector<std::tuple<int, int, std::string>>{{USC_SOURCE_SYSCALL, USC_ABI_X86_64, "read"},

@@ -339,7 +339,8 @@ TEST(GapWriterTest, ManyPairsAreWrittenInParts) {
   auto rows = execute(database->handle(),
                       "INSERT INTO thread(id) VALUES(1); INSERT INTO kind VALUES(1, 'read', 'syscall', 'x86_64', 0); "
                       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10) "
-                      "INSERT INTO stack SELECT i, 0, 'root', NULL, 0, '' FROM n");
+                      "INSERT INTO stack(id, depth, ended, trigger_frame_id, trigger_fallback, folded) SELECT i, 0, "
+                      "'root', NULL, 0, '' FROM n");
   ASSERT_TRUE(rows) << rows.error().what;
   const Definitions definitions;
   GapWriter gaps(*database, definitions, 4);
