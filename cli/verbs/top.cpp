@@ -23,7 +23,6 @@
 namespace uscope::cli {
 namespace {
 
-constexpr int kAllLast = 3;  // enough to find the trigger
 constexpr std::size_t kPlainLines = 20;
 constexpr std::int64_t kLeastInterval = 250'000'000;
 constexpr std::chrono::milliseconds kNamesWait{10'000};
@@ -214,7 +213,6 @@ void add_choice(Verb& verb, TopChoice& choice) {
 
 void define_top(Verb& verb) {
   auto options = std::make_shared<TopVerbOptions>();
-  options->record.mode = kAllLast;
   options->record.takes_command = false;
   add_running_target(verb, options->record);
   add_calls(verb, options->record.calls, "calls to count: names, %file %network ..., all; ! excludes");

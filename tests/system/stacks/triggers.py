@@ -145,6 +145,15 @@ class RunTimes(TriggerCase):
         self.assertEqual(self.rows("""SELECT count(*) FROM frame f JOIN stack s ON s.trigger_frame_id = f.id
             WHERE f.origin <> 'own' AND NOT s.trigger_fallback"""), [(0,)])
 
+    def test_top_says_the_same(self):
+        program = self.make("static_for_top", CONFIG, "-static")
+        with subprocess.Popen([USCOPE, "top", "--app", "static_for_top", "--once", "--interval", "2s", "--format", "json"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as top:
+            self.assertIn("waiting for it", top.stderr.readline())  # it traces by now
+            subprocess.run([program], check=True)
+            lines = json.loads(top.stdout.read())["lines"]
+        self.assertEqual({line["function"] for line in lines if line["call"] == "openat"}, {"read_config"})
+
     def test_cxx(self):
         self.assertEqual(self.triggers(self.make("shop", CXX_CONFIG, "-O2", "-lstdc++", language="c++")), {"shop::load[abi:cxx11](char const*)"})
 
