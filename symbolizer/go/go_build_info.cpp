@@ -20,14 +20,14 @@ constexpr std::uint8_t kInline = 2;  // flag: the texts follow the head
 constexpr std::size_t kSentinel = 16;
 constexpr std::size_t kMost = 1U << 20;
 
-using Bytes = std::span<const std::uint8_t>;
+using FileBytes = std::span<const std::uint8_t>;
 
-std::string_view text_of(Bytes bytes) {
+std::string_view text_of(FileBytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 // A text behind its length, which is removed from `bytes`.
-Bytes take_text(Bytes& bytes) {
+FileBytes take_text(FileBytes& bytes) {
   std::uint64_t length = 0;
   std::size_t at = 0;
   for (unsigned shift = 0; at < bytes.size() && shift < 63; shift += 7) {
@@ -36,13 +36,13 @@ Bytes take_text(Bytes& bytes) {
     if ((byte & 0x80) == 0) break;
   }
   bytes = bytes.subspan(at);
-  const Bytes text = bytes.first(std::min<std::uint64_t>(length, bytes.size()));
+  const FileBytes text = bytes.first(std::min<std::uint64_t>(length, bytes.size()));
   bytes = bytes.subspan(text.size());
   return text;
 }
 
 // The bytes at an ELF address, up to the end of their segment.
-Bytes bytes_at(Elf* elf, std::uint64_t address, std::size_t most) {
+FileBytes bytes_at(Elf* elf, std::uint64_t address, std::size_t most) {
   std::size_t count = 0;
   if (elf_getphdrnum(elf, &count) != 0) return {};
   for (std::size_t each = 0; each < count; each++) {
@@ -59,16 +59,16 @@ Bytes bytes_at(Elf* elf, std::uint64_t address, std::size_t most) {
   return {};
 }
 
-std::uint64_t word_at(Bytes bytes, std::size_t at) {
+std::uint64_t word_at(FileBytes bytes, std::size_t at) {
   std::uint64_t value = 0;
   if (bytes.size() >= at + sizeof(value)) std::memcpy(&value, bytes.data() + at, sizeof(value));
   return value;
 }
 
 // By the address of a text's address and length.
-Bytes pointed_text(Elf* elf, std::uint64_t address) {
-  const Bytes header = bytes_at(elf, address, 16);
-  return header.size() < 16 ? Bytes()
+FileBytes pointed_text(Elf* elf, std::uint64_t address) {
+  const FileBytes header = bytes_at(elf, address, 16);
+  return header.size() < 16 ? FileBytes()
                             : bytes_at(elf, word_at(header, 0), std::min<std::uint64_t>(word_at(header, 8), kMost));
 }
 
@@ -79,9 +79,9 @@ std::string read_go_build_info(Elf* elf) {
   for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section));) {
     GElf_Shdr header;
     if (!gelf_getshdr(section, &header) || names.at(header.sh_name) != ".go.buildinfo") continue;
-    Bytes bytes = bytes_at(elf, header.sh_addr, std::min<std::uint64_t>(header.sh_size, kMost));
+    FileBytes bytes = bytes_at(elf, header.sh_addr, std::min<std::uint64_t>(header.sh_size, kMost));
     if (bytes.size() < kHead || !text_of(bytes).starts_with(kMagic)) return "";
-    Bytes text;
+    FileBytes text;
     if ((bytes[kFlags] & kInline) != 0) {
       bytes = bytes.subspan(kHead);
       (void)take_text(bytes);  // Go's version
