@@ -44,12 +44,13 @@ inline int step(usc_frame& frame, std::uint32_t rule, Memory& memory, symbolizer
             "a step's error is one of the list");
     return result;
   }
-  require(frame.pc != 0, "a caller has a pc");
   const usc_rule* shared =
       USC_RULE_KIND(rule) == USC_RULE_SHARED ? usc_rule_at(&table, USC_RULE_NUMBER(rule)) : nullptr;
+  const bool crosses_signal = shared != nullptr && shared->cfa_kind == USC_CFA_SIGNAL;
+  require(frame.pc != 0 || crosses_signal, "a caller has a pc, but for who called a null pointer and got a signal");
   if (shared == nullptr)
     require(frame.regs[USC_REG_RSP] > before.regs[USC_REG_RSP], "compact rows go up the stack");
-  else if (shared->cfa_kind != USC_CFA_SIGNAL && shared->other_stack == 0)
+  else if (!crosses_signal && shared->other_stack == 0)
     require(frame.regs[USC_REG_RSP] >= before.regs[USC_REG_RSP], "shared rules do not go down the stack");
   return result;
 }
