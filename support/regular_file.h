@@ -28,6 +28,10 @@ struct FileIdentity {
   return {status.st_dev, status.st_ino};
 }
 
+// As fstat(2), by what the kernel has of the file already (AT_STATX_DONT_SYNC): a file server may not answer. Of the
+// file's times only that of its last change. Not 0: errno tells why.
+[[nodiscard]] int stat_without_server(int fd, struct stat& status);
+
 // Opens what a descriptor of O_PATH refers to, if it is a regular file; else the result is empty, with errno: EINVAL if
 // it is something else, which stays unopened; EAGAIN if a lease is on it. `status` is the file's in both cases, or all
 // zero. `access`: O_RDONLY or O_RDWR. Needs /proc.

@@ -15,6 +15,7 @@
 #include "store/descriptors/descriptor_calls.h"
 #include "support/redactor.h"
 #include "support/text.h"
+#include "syscalls/call_traits.h"
 #include "syscalls/syscall_table.h"
 #include "tracer/recorder/recorder.h"
 #include "uscope/futex.h"
@@ -52,14 +53,28 @@ bool is_followed(usc_abi abi, std::uint32_t nr) {
   return store::descriptor_call(syscalls::syscall_name(abi, nr)) != store::DescriptorCall::kNone;
 }
 
+// Whether a call takes a descriptor or a path: then its names depend on the others.
+bool takes_names(usc_abi abi, std::uint32_t nr) {
+  const auto letters = syscalls::syscall_arguments(abi, nr);
+  return syscalls::object_args(abi, nr).any() ||
+         (letters && std::string_view(*letters).find_first_of("dD") != std::string_view::npos);
+}
+
+bool any_takes_names(const syscalls::SyscallSet& calls) {
+  for (std::uint32_t nr = 0; nr < USC_SYSCALL_BITS; nr++)
+    if ((calls.x86_64[nr] && takes_names(USC_ABI_X86_64, nr)) || (calls.i386[nr] && takes_names(USC_ABI_I386, nr)))
+      return true;
+  return false;
+}
+
 // Futexes are recorded even without strings.
-void choose_strings(const RecordVerbOptions& options, usc_config& config) {
+void choose_strings(const RecordVerbOptions& options, bool follows, usc_config& config) {
   if (!options.no_strings) config.string_bytes = options.string_bytes;
   config.data_bytes = options.data_bytes;
   const auto chosen = [&](usc_abi abi, std::uint32_t nr) {
     const std::uint64_t kinds = syscalls::syscall_strings(abi, nr, options.data_bytes != 0);
     if (options.no_strings) return kinds == usc_string_slot(0, USC_STRING_FUTEX) ? kinds : 0;
-    return kinds | (is_followed(abi, nr) ? std::uint64_t{USC_CALL_FOLLOWED} : 0);
+    return kinds | (follows && is_followed(abi, nr) ? std::uint64_t{USC_CALL_FOLLOWED} : 0);
   };
   for (std::uint32_t nr = 0; nr < USC_SYSCALL_BITS; nr++) {
     config.strings_x86_64[nr] = chosen(USC_ABI_X86_64, nr);
@@ -99,7 +114,8 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options)
   if (calls->x86_64.none() && calls->i386.none() && options.targets.empty() && !options.signals)
     return Error{"-e " + options.calls + " leaves nothing to record",
                  options.takes_command ? "name other events: -t TARGET or --signals" : "name calls"};
-  choose_strings(options, out.config);
+  const bool follows = !options.no_strings && any_takes_names(*calls);
+  choose_strings(options, follows, out.config);
   out.config.signals = options.signals ? 1 : 0;
   if (options.data_bytes != 0) out.sizes.ring_bytes = kContentsRingBytes;
   out.redact = options.redact;
@@ -145,7 +161,7 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options)
       {"mode", std::to_string(options.mode)},
       {"frames", std::to_string(options.budget)},
       {"calls", options.calls},
-      {"followed", options.no_strings ? "" : fmt::format("{}", fmt::join(store::all_descriptor_calls(), ","))},
+      {"followed", !follows ? "" : fmt::format("{}", fmt::join(store::all_descriptor_calls(), ","))},
       {"target", trace_text(Redactor(options.redact).hides(describe_target(options)) ? std::string(kRedacted)
                                                                                      : describe_target(options))},
       {"strings", std::to_string(out.config.string_bytes)},

@@ -185,6 +185,8 @@ Result<void> DescriptorTracker::follow_opening(const usc_event& event, Descripto
       update.descriptor.process = process_of(static_cast<std::uint32_t>(event.args[0]), owner.process, event.head.time);
       [[fallthrough]];
     case DescriptorCall::kLabel:
+      // signalfd() of a descriptor that is there changes which signals it reads.
+      if (facts.letters.starts_with('d') && descriptor_arg(event, 0) == update.fd) return {};
       return open_as(std::move(update),
                      descriptor_label(syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.kind)),
                      closes_on_exec);

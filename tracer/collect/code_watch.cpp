@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "support/clock.h"
+#include "support/regular_file.h"
 #include "tracer/process/process_list.h"
 
 namespace uscope::tracer {
@@ -24,22 +25,23 @@ void CodeWatch::work(std::uint64_t now_ns, const Tell& tell) {
 }
 
 void CodeWatch::begin(std::uint64_t now_ns) {
-  std::map<std::string, CodeFile> code;
+  std::map<CodeKey, CodeFile> code;
   for (ProbedFile& file : backend_.probed_files()) {
     struct stat status {};
-    if (file.unforced.empty() || fstat(file.fd, &status) != 0) continue;
-    const auto known = code_.find(file.path);
-    const bool is_same = known != code_.end() && known->second.id == identity_of(status);
-    code.emplace(file.path, is_same ? std::move(known->second)
-                                    : read_code(file.fd, identity_of(status), std::move(file.unforced)));
+    if (file.unforced.empty() || stat_without_server(file.fd, status) != 0) continue;
+    const FileIdentity id = identity_of(status);
+    const CodeKey key{file.path, id.device, id.inode};
+    const auto known = code_.find(key);
+    code.emplace(key,
+                 known != code_.end() ? std::move(known->second) : read_code(file.fd, id, std::move(file.unforced)));
   }
   code_ = std::move(code);
   next_ns_ = now_ns + kShortestRestNs;
   if (code_.empty()) return;
   std::vector<CodeFile> files;
   paths_.clear();
-  for (const auto& [path, one] : code_) {
-    paths_.push_back(path);
+  for (const auto& [key, one] : code_) {
+    paths_.push_back(std::get<std::string>(key));
     files.push_back(one);
   }
   look_.emplace(scouts_, std::move(files), running_processes(), true);

@@ -15,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "trace/ids.h"
@@ -45,8 +46,10 @@ class CodeWatch {
   Backend& backend_;
   const TaskTable& tasks_;
   Scouts* scouts_;
-  std::map<std::string, CodeFile> code_;  // by path
-  std::vector<std::string> paths_;        // of the files of the look
+  // By path and file: after a file was replaced, both may have probes.
+  using CodeKey = std::tuple<std::string, std::uint64_t, std::uint64_t>;
+  std::map<CodeKey, CodeFile> code_;
+  std::vector<std::string> paths_;  // of the files of the look
   std::optional<CodeLook> look_;
   std::uint64_t next_ns_ = 0;
   std::set<std::pair<std::uint32_t, std::string>> unprobed_;  // processes and paths, as of the last look

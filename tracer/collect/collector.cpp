@@ -123,6 +123,7 @@ void Collector::on_record(const usc_record& record) {
 }
 
 void Collector::on_event(const usc_event& event) {
+  if ((event.flags & USC_EVENT_FOLLOWED) != 0) return;  // it is for the loader alone
   events_++;
   futexes_.observe(event);
   if (open_calls_ != nullptr) open_calls_->observe(event);
@@ -316,10 +317,12 @@ void Collector::write_jit_news() {
 
 Result<std::uint64_t> Collector::write_open_calls(std::uint64_t before_ns) {
   Result<std::uint64_t> tasks = backend_.list_open_calls(before_ns, [this](const usc_record& record) {
-    futexes_.observe(trace::record_as<usc_event>(record));
-    if (open_calls_ != nullptr) open_calls_->observe(trace::record_as<usc_event>(record));
-    if (observer_ != nullptr) observer_->on_open_call(trace::record_as<usc_event>(record));
-    record_error(sink_.append_own(trace::record_as<usc_event>(record)));
+    const auto event = trace::record_as<usc_event>(record);
+    record_error(sink_.append_own(event));
+    if ((event.flags & USC_EVENT_FOLLOWED) != 0) return;
+    futexes_.observe(event);
+    if (open_calls_ != nullptr) open_calls_->observe(event);
+    if (observer_ != nullptr) observer_->on_open_call(event);
   });
   if (!trouble_) return trouble_.error();
   return tasks;

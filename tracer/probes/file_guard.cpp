@@ -17,6 +17,8 @@
 #include <cstring>
 #include <tuple>
 
+#include "support/regular_file.h"
+
 namespace uscope::tracer {
 namespace {
 
@@ -134,7 +136,7 @@ FileGuard::Changes FileGuard::take_changed(std::uint64_t now_ns) {
   for (auto& [number, file] : files_) {
     struct stat status {};
     // Of a file with a lease, too: overlayfs has its own, and who changes the file below asks nobody for it.
-    if (fstat(file.fd, &status) != 0 || content_of(status) != content_of(file.status))
+    if (stat_without_server(file.fd, status) != 0 || content_of(status) != content_of(file.status))
       tell(number, file, News::kChanged, changed);
   }
   return changed;

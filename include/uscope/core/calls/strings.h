@@ -79,12 +79,15 @@ struct string_place {
 	__u64 bytes; /* 0: there is no string */
 };
 
-/* Of an address whose length is passed by its address. */
-static __always_inline void find_address_out(struct string_place *place, __u64 from, __u64 length_at)
+/*
+ * Of an address whose length is passed by its address. The kernel writes no more than there is room for, but says how long the
+ * address is: behind the room lies what the program had there before, so nothing is taken.
+ */
+static __always_inline void find_address_out(struct string_place *place, __u64 from, __u64 length_at, __u32 room)
 {
 	__u32 bytes = 0;
 
-	if (!from || read_user(&bytes, sizeof(bytes), (const void *)length_at))
+	if (!from || read_user(&bytes, sizeof(bytes), (const void *)length_at) || bytes > room)
 		return;
 	place->from = from;
 	place->bytes = bytes > ADDRESS_BYTES ? ADDRESS_BYTES : bytes;
@@ -148,7 +151,7 @@ static __always_inline int find_string(struct string_place *place, __u32 abi, __
 		place->bytes = (__u32)next;
 		break;
 	case USC_STRING_ADDRESS_OUT:
-		find_address_out(place, place->from, next);
+		find_address_out(place, place->from, next, result);
 		break;
 	case USC_STRING_MESSAGE:
 	case USC_STRING_MESSAGE_OUT:
@@ -413,6 +416,14 @@ static __always_inline __u32 kind_in_slot(const struct task_entry *t, __u64 kind
 	return is_looked_at(t, kind) ? kind : 0;
 }
 
+/* How long an address the kernel may write: what the length holds before the call. */
+static __always_inline void note_room(struct task_entry *t, __u32 arg)
+{
+	t->address_room = 0;
+	if (arg < USC_STRING_ARGS - 1)
+		read_user(&t->address_room, sizeof(t->address_room), (const void *)t->args[arg + 1]);
+}
+
 /* 1: it is read at the return. The verifier goes once through this function and the next one: a loop that branched here
  * would be too much for it. */
 USC_SUBPROGRAM int take_slot_at_entry(struct task_entry *t, __u64 kinds, __u32 slot)
@@ -424,6 +435,8 @@ USC_SUBPROGRAM int take_slot_at_entry(struct task_entry *t, __u64 kinds, __u32 s
 	kind = kind_in_slot(t, kinds, slot);
 	if (!kind)
 		return 0;
+	if (kind == USC_STRING_ADDRESS_OUT)
+		note_room(t, arg_of_slot(slot));
 	return !usc_string_is_read_at_entry(kind) || take_string(t, arg_of_slot(slot), kind, 0, 0);
 }
 
@@ -440,7 +453,7 @@ USC_SUBPROGRAM int take_slot_at_return(struct task_entry *t, __u64 kinds, __u32 
 	if (usc_string_is_read_at_entry(kind))
 		take_string(t, arg_of_slot(slot), kind, USC_STRING_LATE, 0);
 	else if (kind == USC_STRING_EXEC ? result < 0 : result >= 0)
-		take_string(t, arg_of_slot(slot), kind, 0, result);
+		take_string(t, arg_of_slot(slot), kind, 0, kind == USC_STRING_ADDRESS_OUT ? t->address_room : result);
 	return 0;
 }
 
@@ -496,6 +509,7 @@ static __always_inline void strings_at_return(struct task_entry *t, __s64 result
 static __always_inline void leave_strings(struct task_entry *t)
 {
 	t->strings_left = string_kinds(t) ? (1u << USC_STRING_SLOTS) - 1 : 0;
+	t->address_room = ADDRESS_BYTES; /* not known */
 }
 
 #endif

@@ -17,7 +17,8 @@ USC_SUBPROGRAM __u32 take_current_stack(struct task_entry *t, bool in_kernel)
 
 	if (!t)
 		return 0;
-	if (t->flags & (TASK_IN_CALL | TASK_ASKED))
+	/* One that is only followed has none. */
+	if (t->flags & (TASK_IN_CALL | TASK_ASKED) && !(t->event_flags & USC_EVENT_FOLLOWED))
 		return t->stack;
 	if (!t->image || (!regs->ip && !regs->sp)) /* a worker of io_uring's has no code of its own */
 		ended = USC_ENDED_SCOPE;
