@@ -119,9 +119,9 @@ struct task_entry {
 	/* Functions that it is in, of the program [0] and of the kernel [1]: core/probes/returns.h. */
 	__u32 functions; /* under which they are kept; 0: it has had none */
 	__u16 open_functions[2];
-	__u16 made[2]; /* up to which depth there is other room than this */
-	__u32 address_room; /* bytes, in the call that it is in, for an address that the kernel writes */
-	struct unread_jump unread;		      /* of the innermost one of the program */
+	__u16 made[2];		   /* up to which depth there is other room than this */
+	__u32 address_room;	   /* bytes, in the call that it is in, for an address that the kernel writes */
+	struct unread_jump unread; /* of the innermost one of the program */
 	struct open_function near[2][NEAR_FUNCTIONS]; /* the outermost ones of each */
 };
 

@@ -168,10 +168,9 @@ USC_SUBPROGRAM int copy_stack(struct sample_scratch *room, __u64 rsp)
 }
 
 /*
- * Sends registers and stack, of a walk that walk_starts_at() has begun: for a walk that user space is to finish (`verify` 0; the id to define comes back), or to
- * compare
- * (`verify` 1; `id` is the stack to compare with). 0 = lost. The record's time is now, not that of the call: a mapping
- * met by the walk itself has been announced by then.
+ * Sends registers and stack of a walk that walk_starts_at() has begun: for user space to finish it (`verify` 0; the id to
+ * define comes back), or to compare (`verify` 1; `id` is the stack to compare with). 0 = lost. The record's time is now, not
+ * that of the call: a mapping met by the walk itself has been announced by then.
  */
 static __noinline __u32 send_sample(struct pt_regs *regs, struct task_entry *t, struct scratch *s, __u32 verify,
 				    __u32 id)
