@@ -12,7 +12,7 @@ namespace uscope::trace {
 namespace {
 
 template <std::size_t N>
-bool is_one_of(std::string_view text, const std::array<std::string_view, N>& list) {
+bool is_listed(std::string_view text, const std::array<std::string_view, N>& list) {
   return std::find(list.begin(), list.end(), text) != list.end();
 }
 
@@ -33,7 +33,7 @@ bool is_startup(std::string_view name) {
       "_start",    "_start_c",    "_init",     "_fini",     "__libc_csu_init",         "__libc_csu_fini",
       "call_init", "frame_dummy", "__do_init", "__do_fini", "_dl_relocate_static_pie", "__do_global_dtors_aux",
       "_rt0_amd64"};
-  return is_one_of(name, kNames) || name.starts_with("__libc_start_") || name.ends_with("register_tm_clones") ||
+  return is_listed(name, kNames) || name.starts_with("__libc_start_") || name.ends_with("register_tm_clones") ||
          name.starts_with("_rt0_amd64_");
 }
 
@@ -74,14 +74,14 @@ bool is_rust_runtime_crate(std::string_view crate) {
   constexpr std::array<std::string_view, 10> kCrates{
       "std",          "core",        "alloc",  "proc_macro",        "test",
       "panic_unwind", "panic_abort", "unwind", "compiler_builtins", "std_detect"};
-  return is_one_of(crate, kCrates);
+  return is_listed(crate, kCrates);
 }
 
 // Crates that the standard library is built with.
 bool is_rust_bundled_crate(std::string_view crate) {
   constexpr std::array<std::string_view, 8> kCrates{"hashbrown",      "gimli", "addr2line", "miniz_oxide",
                                                     "rustc_demangle", "adler", "object",    "memchr"};
-  return is_one_of(crate, kCrates);
+  return is_listed(crate, kCrates);
 }
 
 // "/rustc/HASH/library/std/src/fs.rs", "/usr/src/rustc-1.63.0/library/core/src/…", "library/alloc/src/…".
@@ -127,7 +127,7 @@ bool is_go_standard(std::string_view path) {
       "slices",   "sort",  "strconv", "strings",  "structs",  "sync",     "syscall",   "testing", "text",
       "time",     "type",  "unicode", "unique",   "unsafe",   "weak"};
   const std::string_view first = path.substr(0, path.find_first_of("/:"));
-  return is_one_of(first, kFirst) || first == "vendor" || first == "cmd";
+  return is_listed(first, kFirst) || first == "vendor" || first == "cmd";
 }
 
 bool is_within(std::string_view path, std::string_view folder) {
@@ -165,7 +165,7 @@ FunctionOrigin origin_of_go(const FunctionFacts& function) {
 
 // ---- Generated code
 
-std::optional<std::string_view> behind(std::string_view text, std::string_view start) {
+std::optional<std::string_view> rest_after(std::string_view text, std::string_view start) {
   if (!text.starts_with(start)) return std::nullopt;
   return text.substr(start.size());
 }
@@ -316,7 +316,7 @@ bool is_closure(std::string_view name) {
 }
 
 GeneratedFunction generated_function(std::string_view name) {
-  if (const auto rest = behind(name, "py::")) return {origin_of_python(*rest), true};
+  if (const auto rest = rest_after(name, "py::")) return {origin_of_python(*rest), true};
   for (const auto language : {javascript, java, dotnet})
     if (const auto function = language(name)) return *function;
   return {};

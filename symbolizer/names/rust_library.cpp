@@ -112,7 +112,7 @@ void add_references(std::span<const std::uint8_t> code, std::uint64_t address, c
 }  // namespace
 
 RustSource rust_source(std::string_view path) {
-  const auto has = [&](std::string_view part) { return path.find(part) != std::string_view::npos; };
+  const auto holds = [&](std::string_view part) { return path.find(part) != std::string_view::npos; };
   constexpr std::array<std::string_view, 10> kLibrary{
       "std", "core", "alloc", "test", "proc_macro", "unwind", "panic_unwind", "panic_abort", "backtrace", "stdarch"};
   for (std::size_t at = path.find("library/"); at != std::string_view::npos; at = path.find("library/", at + 1)) {
@@ -124,9 +124,9 @@ RustSource rust_source(std::string_view path) {
   constexpr std::array<std::string_view, 10> kBundled{"/gimli-",          "/addr2line-", "/object-", "/miniz_oxide-",
                                                       "/rustc-demangle-", "/adler-",     "/adler2-", "/hashbrown-",
                                                       "/memchr-",         "/rust/deps/"};
-  if (std::any_of(kBundled.begin(), kBundled.end(), has)) return RustSource::kBundled;
+  if (std::any_of(kBundled.begin(), kBundled.end(), holds)) return RustSource::kBundled;
   if (path.starts_with("/usr/share/cargo/registry/")) return RustSource::kPackage;
-  const bool copied = has("/registry/") || has("/git/checkouts/") || has("/cargo/vendor/");
+  const bool copied = holds("/registry/") || holds("/git/checkouts/") || holds("/cargo/vendor/");
   return copied ? RustSource::kCrate : RustSource::kProgram;
 }
 

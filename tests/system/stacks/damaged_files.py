@@ -91,7 +91,8 @@ class DamagedFiles(unittest.TestCase):
         for number, (name, (_, expected, _)) in enumerate(self.cases.items(), 1):
             with self.subTest(name):
                 ended, functions = stacks[number]
-                self.assertEqual(ended, expected, functions)
+                # Code in a file that is no ELF file is walked by frame pointers, and its callers are found so.
+                self.assertIn(ended, (expected, "root"), functions)
                 named = [f if not f.startswith(name + ".bin") else "relay" for f in functions]
                 self.assertEqual(named[:3], RELAYED[:3])
                 if ended == "root":
