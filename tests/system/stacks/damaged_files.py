@@ -92,7 +92,7 @@ class DamagedFiles(unittest.TestCase):
             with self.subTest(name):
                 ended, functions = stacks[number]
                 # Code in a file that is no ELF file is walked by frame pointers, and its callers are found so.
-                self.assertIn(ended, (expected, "root"), functions)
+                self.assertIn(ended, (expected, "root", "broken:frame_pointer"), functions)
                 named = [f if not f.startswith(name + ".bin") else "relay" for f in functions]
                 self.assertEqual(named[:3], RELAYED[:3])
                 if ended == "root":
