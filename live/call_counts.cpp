@@ -210,9 +210,21 @@ std::pair<CallCounts::Trigger, bool> CallCounts::find_trigger(Stack& stack) {
     for (std::size_t at = before; at < places.size(); at++)
       found_one = found_one || trace::rank_of(places[at].facts, facts) == trace::TriggerRank::kApplication;
   }
-  const auto trigger = trace::find_trigger(
-      places, [](const Place& place) { return place.facts; }, facts);
-  if (!has_generated_names && stack.looks < kMostLooks) stack.looks++;
+  const auto trigger_if = [&](const trace::TriggerStack& stack_facts) {
+    return trace::find_trigger(
+        places, [](const Place& place) { return place.facts; }, stack_facts);
+  };
+  const auto trigger = trigger_if(facts);
+  // That a program runs managed code may be seen in later stacks only.
+  if (!facts.managed) {
+    const auto managed = trigger_if({stack.end, true, with_runtime_});
+    const auto place_of = [](const auto& found) { return found ? std::optional(found->position) : std::nullopt; };
+    has_generated_names = has_generated_names && place_of(managed) == place_of(trigger);
+  }
+  if (!has_generated_names && stack.looked_at != picture_) {
+    stack.looked_at = picture_;
+    stack.looks++;
+  }
   waits_for_names_ = waits_for_names_ || (!has_names && names_.is_running());
   Trigger found;
   found.none = !trigger;
@@ -224,7 +236,7 @@ std::pair<CallCounts::Trigger, bool> CallCounts::find_trigger(Stack& stack) {
     found.fallback = trigger->kind != trace::TriggerKind::kApplication;
     found.cut = trigger->kind == trace::TriggerKind::kCut;
   }
-  return {found, (has_names || !names_.is_running()) && (has_generated_names || stack.looks == kMostLooks)};
+  return {found, (has_names || !names_.is_running()) && (has_generated_names || stack.looks >= kMostLooks)};
 }
 
 // `for_good`: also if it is not certain.
@@ -259,6 +271,7 @@ std::string CallCounts::function_of(const Trigger& trigger) {
 
 std::vector<CallLine> CallCounts::lines() {
   waits_for_names_ = false;
+  picture_++;
   for (const auto& [id, stack] : fresh_) {
     (void)is_managed(stack);
     if (!find_program(stack)) waits_for_names_ = names_.is_running();

@@ -77,7 +77,8 @@ class CallCounts : public tracer::RecordObserver {
     trace::MmId mm;
     trace::StackEnd end = trace::StackEnd::kOther;
     std::vector<std::uint64_t> frames;
-    int looks = 0;  // for names of generated code that were not there
+    int looks = 0;                // pictures in which names of generated code could have changed its trigger
+    std::uint64_t looked_at = 0;  // the last of them
   };
   // Of a stack: a function at a frame, inlined calls counted from 0.
   struct Place {
@@ -120,6 +121,7 @@ class CallCounts : public tracer::RecordObserver {
   LiveNames& names_;
   bool with_runtime_;
   bool waits_for_names_ = false;
+  std::uint64_t picture_ = 1;  // how often lines() was asked for
   std::unordered_map<Key, Counts, KeyHash> counts_;
   ThreadCounts threads_;
   std::unordered_map<trace::StackId, Stack> fresh_;  // stacks whose trigger was not asked for yet

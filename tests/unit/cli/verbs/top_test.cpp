@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <utility>
@@ -97,6 +98,26 @@ TEST_F(TopTest, GeneratedCodeCountsBeforeTheMachineThatRunsIt) {
   EXPECT_FALSE(named[0].fallback);
   EXPECT_EQ(named[1].module, "/usr/lib/libssl.so.3");  // what is not of the machine comes first
   EXPECT_TRUE(named[1].fallback);
+}
+
+// All names were there when the stack of libraries came: what ran managed code showed later.
+TEST_F(TopTest, WhatRunsManagedCodeMayShowLater) {
+  stack(2, {frame(kLibc, 0x10), frame(kLibrary, 0x20), frame(kApp, 0x20)}, USC_ENDED_ROOT);
+  call(2, 100);
+  EXPECT_EQ(lines()[0].function, "server+0x20");
+  names_->wait(std::chrono::seconds(60));
+  EXPECT_EQ(lines()[0].function, "server+0x20");
+  stack(1, {frame(kLibc, 0x10), frame(kApp, 0x20), frame(USC_FILE_NONE, 0x7020), frame(kApp, 0x30)}, USC_ENDED_ROOT, 3);
+  tracer::PerfMapEntry name{};
+  name.address = 0x701f;
+  name.name = "py::load:/srv/app.py";
+  calls_.on_jit_name(trace::MmId(3), name);
+  call(1, 100);
+  call(1, 100);
+  const std::vector<CallLine> named = lines();
+  ASSERT_EQ(named.size(), 2U);
+  EXPECT_EQ(named[0].function, "py::load:/srv/app.py");
+  EXPECT_EQ(named[1].module, "/usr/lib/libssl.so.3");
 }
 
 TEST_F(TopTest, CountsByCallAndTrigger) {
