@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <memory>
 #include <random>
+#include <set>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -86,16 +87,27 @@ void add_map(std::vector<IdRange>& taken, const std::string& map, const std::str
     if (range.first > 0 || range.end < kReserved) taken.push_back(range);
 }
 
+// Empty if it cannot be told.
+std::string user_namespace(int process) {
+  std::array<char, 64> name{};
+  const ssize_t length = readlinkat(process, "ns/user", name.data(), name.size());
+  return length > 0 ? std::string(name.data(), static_cast<std::size_t>(length)) : "";
+}
+
 std::vector<IdRange> taken_by_processes(const std::string& users, const std::string& groups) {
   std::vector<IdRange> taken;
+  std::set<std::string> known;  // user namespaces whose maps have been read
   const std::unique_ptr<DIR, int (*)(DIR*)> all(opendir("/proc"), closedir);
   while (const dirent* entry = all ? readdir(all.get()) : nullptr) {
     if (entry->d_name[0] < '0' || entry->d_name[0] > '9') continue;
     const UniqueFd process(openat(dirfd(all.get()), entry->d_name, O_PATH | O_DIRECTORY | O_CLOEXEC));
     if (!process) continue;
     append(taken, ids_in_status(text_of(process.get(), "status")));
-    add_map(taken, text_of(process.get(), "uid_map"), users);
-    add_map(taken, text_of(process.get(), "gid_map"), groups);
+    const std::string space = user_namespace(process.get());
+    if (space.empty() || known.insert(space).second) {
+      add_map(taken, text_of(process.get(), "uid_map"), users);
+      add_map(taken, text_of(process.get(), "gid_map"), groups);
+    }
     if (taken.size() > 65536) taken = joined(std::move(taken));
   }
   return taken;

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "support/sandbox/own_user.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <csignal>
 #include <cstdint>
+#include <fstream>
+#include <string>
 #include <vector>
 
 namespace uscope {
@@ -54,6 +60,36 @@ TEST(OwnUser, TwoDrawsDiffer) {
   EXPECT_NE(*one, *other);
   EXPECT_NE(*one, 65534U);
   EXPECT_NE(*one, geteuid());
+}
+
+// All numbers of the upper half are mapped into another user namespace, whose processes may take any of them.
+TEST(OwnUser, NumbersOfOtherUserNamespacesAreTaken) {
+  if (geteuid() != 0) GTEST_SKIP() << "maps of user namespaces are root's to write";
+  std::array<int, 2> made{};
+  ASSERT_EQ(pipe2(made.data(), O_CLOEXEC), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const bool done = unshare(CLONE_NEWUSER) == 0 && write(made[1], "x", 1) == 1;
+    if (done) pause();
+    _exit(1);
+  }
+  ASSERT_GT(child, 0);
+  close(made[1]);
+  char byte = 0;
+  const bool has_namespace = read(made[0], &byte, 1) == 1;
+  close(made[0]);
+  if (has_namespace) {
+    for (const char* map : {"uid_map", "gid_map"})
+      std::ofstream("/proc/" + std::to_string(child) + "/" + map) << "0 2147483648 2147418112\n";
+    for (int i = 0; i < 8; i++) {
+      const auto user = draw_own_user();
+      ASSERT_TRUE(user);
+      EXPECT_LT(*user, std::uint32_t{1} << 31);
+    }
+  }
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  if (!has_namespace) GTEST_SKIP() << "no user namespace can be made here";
 }
 
 }  // namespace
