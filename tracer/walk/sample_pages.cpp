@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
+#include <utility>
 
 #include "trace/record_builder.h"
 
@@ -20,6 +21,37 @@ bool has_cut_page(const usc_sample& sample) {
 
 }  // namespace
 
+Page::Page(const Bytes& bytes, std::size_t& counter) : whole_(std::make_unique<const Bytes>(bytes)), counter_(counter) {
+  counter_ += own_bytes();
+}
+
+Page::Page(std::shared_ptr<const Page> base, std::vector<Change> changes, std::size_t& counter)
+    : base_(std::move(base)), changes_(std::move(changes)), counter_(counter) {
+  counter_ += own_bytes();
+}
+
+std::shared_ptr<const Page> Page::as_difference(const std::shared_ptr<const Page>& base, const Bytes& bytes,
+                                                std::size_t& counter) {
+  const Bytes& from = *base->whole_;
+  std::vector<Change> changes;
+  for (std::uint32_t at = 0; at < kBytes; at += sizeof(Change::half)) {
+    if (std::memcmp(from.data() + at, bytes.data() + at, sizeof(Change::half)) == 0) continue;
+    if (changes.size() == kMostChanges) return nullptr;
+    Change& change = changes.emplace_back();
+    change.at = at;
+    std::memcpy(change.half.data(), bytes.data() + at, sizeof(Change::half));
+  }
+  changes.shrink_to_fit();
+  return std::shared_ptr<const Page>(new Page(base, std::move(changes), counter));
+}
+
+Page::Bytes Page::bytes() const {
+  if (whole_) return *whole_;
+  Bytes bytes = base_->bytes();
+  for (const Change& change : changes_) std::memcpy(bytes.data() + change.at, change.half.data(), sizeof(change.half));
+  return bytes;
+}
+
 // Goes through a sample's data, page by page.
 class PageMirror::Reader {
  public:
@@ -27,22 +59,31 @@ class PageMirror::Reader {
       : rest_(sample.data, sample.head.size - sizeof(usc_sample)), counter_(counter) {}
 
   // The next page, of this address; null where it is not there.
-  template <typename Numbered>
   std::shared_ptr<const Page> page(std::uint64_t address, Numbered& numbered, bool same) {
-    std::shared_ptr<const Page>& last = numbered[address / Page::kBytes % kNumbers];
-    if (!same) last = cut_page(Page::kBytes);
-    return last;
+    Slot& slot = numbered[address / Page::kBytes % kNumbers];
+    if (!same) next(slot, Page::kBytes);
+    return slot.last;
   }
   // The last `count` bytes of a page.
-  std::shared_ptr<const Page> cut_page(std::size_t count) {
-    if (rest_.size() < count) return nullptr;
-    auto page = std::make_shared<Page>(counter_);
-    std::memcpy(page->bytes.data() + Page::kBytes - count, rest_.data(), count);
-    rest_ = rest_.subspan(count);
-    return page;
+  std::shared_ptr<const Page> cut_page(std::uint64_t address, Numbered& numbered, std::size_t count) {
+    Slot& slot = numbered[address / Page::kBytes % kNumbers];
+    next(slot, count);
+    return slot.last;
   }
 
  private:
+  void next(Slot& slot, std::size_t count) {
+    slot.last = nullptr;
+    if (rest_.size() < count) return;
+    Page::Bytes bytes{};
+    std::memcpy(bytes.data() + Page::kBytes - count, rest_.data(), count);
+    rest_ = rest_.subspan(count);
+    if (slot.base) slot.last = Page::as_difference(slot.base, bytes, counter_);
+    if (slot.last) return;
+    slot.last = std::make_shared<Page>(bytes, counter_);
+    slot.base = slot.last;
+  }
+
   std::span<const char> rest_;
   std::size_t& counter_;
 };
@@ -59,8 +100,11 @@ std::vector<char> HeldSample::whole() const {
   sample.end_bytes = static_cast<__u32>(bytes_of_end);
   trace::RecordBuilder<usc_sample> record(sample);
   record.reserve(bytes_of_pages + bytes_of_end);
-  for (std::size_t i = 0; i < pages.size(); i++) record.add(std::span(pages[i]->bytes).subspan(i == 0 ? left_out : 0));
-  for (const auto& page : end_pages) record.add(page->bytes);
+  for (std::size_t i = 0; i < pages.size(); i++) {
+    const Page::Bytes bytes = pages[i]->bytes();
+    record.add(std::span(bytes).subspan(i == 0 ? left_out : 0));
+  }
+  for (const auto& page : end_pages) record.add(page->bytes());
   return record.take();
 }
 
@@ -74,7 +118,7 @@ std::optional<HeldSample> PageMirror::take(const usc_sample& sample) {
   for (unsigned i = 0; i < USC_SAMPLE_PAGES; i++) {
     if ((sample.pages >> i & 1) == 0) continue;
     const bool cut = i == 0 && has_cut_page(sample);
-    held.pages.push_back(cut ? reader.cut_page(first_bytes(sample))
+    held.pages.push_back(cut ? reader.cut_page(first, last.cut, first_bytes(sample))
                              : reader.page(first + i * Page::kBytes, last.first, (sample.same >> i & 1) != 0));
     if (!held.pages.back()) return std::nullopt;
   }

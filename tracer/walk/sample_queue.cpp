@@ -32,7 +32,13 @@ std::optional<HeldSample> SampleQueue::take() {
   return sample;
 }
 
+void SampleQueue::hold(const HeldSample& sample) {
+  held_since_[sample.since_ns]++;
+  held_bytes_ += sample.own_bytes();
+}
+
 void SampleQueue::let_go(const HeldSample& sample) {
+  held_bytes_ -= sample.own_bytes();
   const auto count = held_since_.find(sample.since_ns);
   if (--count->second == 0) held_since_.erase(count);
 }

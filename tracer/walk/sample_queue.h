@@ -33,7 +33,7 @@ class SampleQueue {
   std::optional<HeldSample> take();
 
   [[nodiscard]] bool may_wait(const HeldSample& sample) const {
-    return !stopped_ && mirror_.bytes() <= most_bytes_ + mirror_.own_bytes() && sample.waits < kMostWaits;
+    return !stopped_ && mirror_.bytes() + held_bytes_ <= most_bytes_ + mirror_.own_bytes() && sample.waits < kMostWaits;
   }
   // Until rows_came(file).
   void let_wait(HeldSample sample, trace::FileId file);
@@ -53,7 +53,7 @@ class SampleQueue {
  private:
   std::size_t most_bytes_;
   PageMirror mirror_;  // before the samples whose pages it counts
-  void hold(const HeldSample& sample) { held_since_[sample.since_ns]++; }
+  void hold(const HeldSample& sample);
   void let_go(const HeldSample& sample);
 
   std::vector<HeldSample> fresh_;
@@ -61,6 +61,7 @@ class SampleQueue {
   std::unordered_map<trace::FileId, std::vector<HeldSample>> waiting_;
   std::unordered_map<trace::StackId, trace::FileId> stacks_;  // of walks that wait
   std::map<std::uint64_t, std::size_t> held_since_;           // samples by since_ns
+  std::size_t held_bytes_ = 0;                                // of samples, beside their pages
   bool stopped_ = false;
 };
 

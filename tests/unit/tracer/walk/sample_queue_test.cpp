@@ -110,27 +110,53 @@ TEST(SampleQueue, FilesThatComeOneByOneCostNoMoreThanTheirSamples) {
 }
 
 TEST(SampleQueue, NoneMayWaitBeyondTheBound) {
-  SampleQueue queue(2 * sizeof(Page));
-  for (std::uint32_t stack = 1; stack <= 2 * USC_SAMPLE_PAGES + 3; stack++) {
+  constexpr std::uint32_t kSamples = 2000;  // 8 MiB, of which the mirror may have some
+  SampleQueue queue(4 << 20);
+  for (std::uint32_t stack = 1; stack <= kSamples; stack++) {
     usc_sample sample = queued_sample(stack);
     sample.pages = 1;
-    sample.base = std::uint64_t{stack} * Page::kBytes + 8;  // a cut page: not one of the mirror's
+    sample.base = std::uint64_t{stack} * Page::kBytes + 8;
     sample.head.size += Page::kBytes;
-    std::vector<char> bytes(sample.head.size);
+    std::vector<char> bytes(sample.head.size, static_cast<char>(stack));  // unlike the others
     std::memcpy(bytes.data(), &sample, sizeof(sample));
     ASSERT_TRUE(queue.add(*reinterpret_cast<const usc_sample*>(bytes.data()), 100));
   }
   queue.begin_round();
-  EXPECT_FALSE(queue.may_wait(*queue.take()));
   auto next = queue.take();
-  EXPECT_TRUE(queue.may_wait(*next));
+  EXPECT_FALSE(queue.may_wait(*next));
+  while (!queue.may_wait(*next) && queue.has_due()) next = queue.take();
+  EXPECT_GT(next->head().stack, kSamples / 8);
+  EXPECT_LT(next->head().stack, kSamples * 5 / 8);
+  const std::uint32_t first = next->head().stack;
   for (unsigned i = 0; i < SampleQueue::kMostWaits; i++) {
     queue.let_wait(std::move(*next), FileId(7));
     queue.rows_came(FileId(7));
     next = queue.take();
   }
-  EXPECT_EQ(next->head().stack, 2U);
+  EXPECT_EQ(next->head().stack, first);
   EXPECT_FALSE(queue.may_wait(*next));
+}
+
+// Small ones count as well.
+TEST(SampleQueue, SamplesThatDifferLittleAreBoundedToo) {
+  SampleQueue queue(1 << 20);
+  std::uint32_t held = 0;
+  for (bool may_wait = true; may_wait && held < 100'000; held++) {
+    usc_sample sample = queued_sample(held + 1);
+    sample.pages = 1;
+    sample.base = Page::kBytes + 8;
+    sample.head.size += Page::kBytes;
+    std::vector<char> bytes(sample.head.size);
+    std::memcpy(bytes.data(), &sample, sizeof(sample));
+    bytes[sizeof(sample) + 100] = static_cast<char>(held);
+    ASSERT_TRUE(queue.add(*reinterpret_cast<const usc_sample*>(bytes.data()), 100));
+    queue.begin_round();
+    auto next = queue.take();
+    may_wait = queue.may_wait(*next);
+    if (may_wait) queue.let_wait(std::move(*next), FileId(7));
+  }
+  EXPECT_GT(held, 2000U);  // of 4 KiB each, 256 would have filled it, and the mirror's share another 384
+  EXPECT_LT(held, 10'000U);
 }
 
 }  // namespace
