@@ -26,12 +26,16 @@ Result<ChildWork> ChildWork::start(const std::function<int()>& work) {
 
 ChildWork::~ChildWork() {
   if (pid_ <= 0) return;
-  kill(pid_, SIGKILL);
+  kill();
   (void)collect(true);
 }
 
+void ChildWork::kill() const {
+  if (pid_ > 0) ::kill(pid_, SIGKILL);
+}
+
 void ChildWork::abandon() {
-  if (pid_ > 0) kill(pid_, SIGKILL);
+  kill();
   pid_ = 0;
 }
 

@@ -23,6 +23,9 @@ class ChildWork {
 
   // Returns the exit code once the child has ended, or 128 plus the number of the signal that ended it.
   [[nodiscard]] std::optional<int> poll() { return collect(false); }
+  // Its end is for poll() to see.
+  void kill() const;
+  [[nodiscard]] pid_t pid() const { return pid_; }
   // Kills the child without waiting for its end, which may never come.
   void abandon();
 

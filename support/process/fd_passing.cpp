@@ -32,7 +32,7 @@ bool send_with_fds(int socket, std::span<const std::byte> bytes, std::span<const
   return sent == static_cast<ssize_t>(bytes.size());
 }
 
-long receive_with_fds(int socket, std::span<std::byte> bytes, std::vector<UniqueFd>& fds, int flags) {
+long receive_with_fds(int socket, std::span<std::byte> bytes, std::vector<UniqueFd>& fds, int flags, bool* lost_fds) {
   fds.clear();
   iovec part{bytes.data(), bytes.size()};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(kMostPassed * sizeof(int))> control{};
@@ -56,8 +56,11 @@ long receive_with_fds(int socket, std::span<std::byte> bytes, std::vector<Unique
   }
   if ((message.msg_flags & MSG_CTRUNC) != 0) {
     fds.clear();
-    errno = EMSGSIZE;
-    return -1;
+    if (lost_fds == nullptr) {
+      errno = EMSGSIZE;
+      return -1;
+    }
+    *lost_fds = true;
   }
   return got;
 }

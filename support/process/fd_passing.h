@@ -18,7 +18,9 @@ constexpr std::size_t kMostPassed = 4;
 [[nodiscard]] bool send_with_fds(int socket, std::span<const std::byte> bytes, std::span<const int> fds);
 
 // One recvmsg() with these flags. Returns the number of bytes, 0 at the end, -1 with errno. Descriptors are
-// close-on-exec; if more came than fit, none is kept and errno is EMSGSIZE.
-[[nodiscard]] long receive_with_fds(int socket, std::span<std::byte> bytes, std::vector<UniqueFd>& fds, int flags = 0);
+// close-on-exec. If more came than fit, or this process can open no more files, none is kept: the call fails with
+// EMSGSIZE, or sets `*lost_fds` if that is given.
+[[nodiscard]] long receive_with_fds(int socket, std::span<std::byte> bytes, std::vector<UniqueFd>& fds, int flags = 0,
+                                    bool* lost_fds = nullptr);
 
 }  // namespace uscope

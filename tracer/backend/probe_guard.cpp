@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/backend/probe_guard.h"
 
+#include <fmt/core.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -12,14 +13,14 @@
 #include <span>
 
 #include "support/clock.h"
+#include "support/end_signals.h"
 #include "support/process/child_process.h"
-#include "tracer/scouts/scout_packets.h"
+#include "tracer/process/thread_state.h"
 #include "tracer/scouts/scout_work.h"
+#include "tracer/scouts/standstill.h"
 
 namespace uscope::tracer {
 namespace {
-
-constexpr int kEndMs = 5'000;  // it may have been stopped by somebody
 
 // To the guard, with the descriptors of the program and the file: kAttach; alone: kRemove, kEnd. From it: kAnswer, to
 // kAttach and kEnd, and kRemoved.
@@ -37,45 +38,45 @@ std::vector<std::uint64_t> get_all(ScoutReader& in) {
   return values;
 }
 
-// A whole message; nullopt: none is there (EAGAIN), or the other end is closed.
-std::optional<ScoutMessage> receive_message(int socket, int flags) {
-  ScoutMessage message;
-  while (true) {
-    const auto head = receive_packet(socket, message, flags);
-    if (!head && errno == EINTR) continue;
-    if (!head) return std::nullopt;
-    if (head->kind == Packet::kEnd) return message;
-    flags = 0;  // the rest of it is on its way
-  }
-}
-
 // The guard's side.
 class Guard {
  public:
-  explicit Guard(int socket) : socket_(socket) {}
+  explicit Guard(int socket) : port_(UniqueFd(socket)) {}
 
   int run() {
     constexpr int kCompareEveryMs = static_cast<int>(FileGuard::kCompareEveryNs / kMillisecondNs);
     while (true) {
-      std::array<pollfd, 2> wanted{{{socket_, POLLIN, 0}, {holder_.fd(), POLLIN, 0}}};
+      std::array<pollfd, 2> wanted{{{port_.fd(), port_.events(), 0}, {holder_.fd(), POLLIN, 0}}};
       (void)poll(wanted.data(), wanted.size(), kCompareEveryMs);
-      if (!tell_removed()) return 0;
-      if (wanted[0].revents != 0 && !serve()) return 0;
+      tell_removed();
+      if (wanted[0].revents != 0 && !serve_all()) return 0;
     }
   }
 
  private:
-  bool tell_removed() {
+  // The tracer may be stopped, so this does not wait for it to take the news.
+  void tell_removed() {
     const std::uint64_t now = monotonic_ns();
     for (const auto& [number, news] : holder_.tend(now))
-      if (!send(ScoutWriter().put(Message::kRemoved).put(std::uint64_t{number}).put(news).put(now))) return false;
-    return true;
+      port_.send(ScoutWriter().put(Message::kRemoved).put(std::uint64_t{number}).put(news).put(now).bytes());
   }
 
-  bool serve() {
-    auto message = receive_message(socket_, 0);
-    if (!message) return false;
-    ScoutReader in(message->bytes);
+  // Returns false if the tracer wants no more of it.
+  bool serve_all() {
+    while (true) {
+      ScoutMessage message;
+      const MessagePort::Came came = port_.next(message);
+      if (came == MessagePort::Came::kNothing) return true;
+      if (came == MessagePort::Came::kClosed) return false;
+      if (!serve(message)) {
+        send_rest();
+        return false;
+      }
+    }
+  }
+
+  bool serve(const ScoutMessage& message) {
+    ScoutReader in(message.bytes);
     const auto kind = in.get<Message>();
     const auto number = in.get<std::uint64_t>();
     if (kind == Message::kRemove) {
@@ -84,28 +85,40 @@ class Guard {
     }
     if (kind == Message::kEnd) {
       holder_ = {};
-      (void)send(ScoutWriter().put(Message::kAnswer).put(true));
+      answer({});
       return false;
     }
-    Result<void> attached = Error{"too many files are open", ""};
     const bool has_multi = in.get<bool>();
     PlacesInFile what;
     what.path = in.get_text();
     what.first = in.get_text();
     what.places = {get_all(in), get_all(in), get_all(in)};
-    if (message->fds.size() == 2)
-      attached = holder_.attach(number, message->fds[1].get(), message->fds[0].get(), has_multi, what);
-    const Error error = attached ? Error{} : attached.error();
-    return send(ScoutWriter()
-                    .put(Message::kAnswer)
-                    .put(static_cast<bool>(attached))
-                    .put_text(error.what)
-                    .put_text(error.remedy));
+    if (message.fds.size() == 2)
+      answer(holder_.attach(number, message.fds[1].get(), message.fds[0].get(), has_multi, what));
+    else
+      answer(Error{fmt::format("cannot probe {}: too many files are open", what.path),
+                   "raise the limit of open files (ulimit -n), or name fewer targets"});
+    return true;
   }
 
-  [[nodiscard]] bool send(const ScoutWriter& message) const { return send_message(socket_, message.bytes(), {}); }
+  void answer(const Result<void>& result) {
+    const Error error = result ? Error{} : result.error();
+    port_.send(ScoutWriter()
+                   .put(Message::kAnswer)
+                   .put(static_cast<bool>(result))
+                   .put_text(error.what)
+                   .put_text(error.remedy)
+                   .bytes());
+  }
 
-  int socket_;
+  // Until the tracer has all of it, or closes its end.
+  void send_rest() {
+    constexpr int kWaitMs = 100;
+    ScoutMessage ignored;
+    while ((port_.events() & POLLOUT) != 0 && port_.next(ignored) != MessagePort::Came::kClosed) port_.wait(kWaitMs);
+  }
+
+  MessagePort port_;
   ProbeHolder holder_;
 };
 
@@ -130,63 +143,105 @@ Result<std::unique_ptr<ProbeGuard>> ProbeGuard::start() {
   return std::unique_ptr<ProbeGuard>(new ProbeGuard(std::move(*process), std::move(own)));
 }
 
-// Takes the next message. Returns false if there is none.
-bool ProbeGuard::receive(bool wait) {
-  if (ended_ || !socket_) return false;
-  errno = 0;
-  const auto message = receive_message(socket_.get(), wait ? 0 : MSG_DONTWAIT);
-  if (!message) {
-    ended_ = errno != EAGAIN;
-    return false;
+// Takes what has come.
+void ProbeGuard::receive() {
+  while (process_) {
+    ScoutMessage message;
+    const MessagePort::Came came = port_.next(message);
+    if (came == MessagePort::Came::kClosed) ended_ = true;
+    if (came != MessagePort::Came::kMessage) return;
+    ScoutReader in(message.bytes);
+    if (in.get<Message>() == Message::kRemoved) {
+      Removed& removed = removed_.emplace_back();
+      removed.number = in.get<std::uint64_t>();
+      removed.news = in.get<FileGuard::News>();
+      removed.time_ns = in.get<std::uint64_t>();
+      continue;
+    }
+    answered_++;
+    const bool is_good = in.get<bool>();
+    std::string what = in.get_text();
+    answer_ = is_good ? Result<void>() : Error{std::move(what), in.get_text()};
   }
-  ScoutReader in(message->bytes);
-  if (in.get<Message>() == Message::kRemoved) {
-    Removed& removed = removed_.emplace_back();
-    removed.number = in.get<std::uint64_t>();
-    removed.news = in.get<FileGuard::News>();
-    removed.time_ns = in.get<std::uint64_t>();
-    return true;
+}
+
+ProbeGuard::Waited ProbeGuard::await_answers(bool until_end_is_asked_for) {
+  constexpr int kWaitMs = 10;
+  Standstill standstill;
+  while (true) {
+    receive();
+    if (answered_ == asked_) return Waited::kAnswered;
+    if (ended_) return Waited::kInVain;
+    if (until_end_is_asked_for && end_is_asked_for()) return Waited::kEndAskedFor;
+    if (standstill.is_over(monotonic_ns(), thread_state_of(static_cast<std::uint32_t>(process_->pid())))) {
+      why_silent_ = standstill.why();
+      return Waited::kInVain;
+    }
+    port_.wait(kWaitMs);
   }
-  answered_ = true;
-  const bool is_good = in.get<bool>();
-  std::string what = in.get_text();
-  answer_ = is_good ? Result<void>() : Error{std::move(what), in.get_text()};
-  return true;
+}
+
+Error ProbeGuard::silent(const std::string& path) const {
+  if (ended_)
+    return {fmt::format("cannot probe {}: the process that holds probes in files (uscope-guard) has ended", path),
+            "try again"};
+  return {fmt::format("cannot probe {}: the process that holds probes in files (uscope-guard, {}) {}", path,
+                      process_->pid(), why_silent_),
+          "let uscope's own processes run (no SIGSTOP, debugger or frozen control group), and try again"};
 }
 
 Result<void> ProbeGuard::attach(std::size_t number, int file, int program, bool has_multi, const PlacesInFile& what) {
+  receive();
+  if (ended_ || answered_ != asked_) return silent(what.path);  // it has been waited for already
   ScoutWriter out;
   out.put(Message::kAttach).put(std::uint64_t{number}).put(has_multi).put_text(what.path).put_text(what.first);
   put_all(out, what.places.offsets);
   put_all(out, what.places.cookies);
   put_all(out, what.places.semaphores);
-  answered_ = false;
-  if (!ended_) ended_ = !send_message(socket_.get(), out.bytes(), std::array{program, file});
-  while (!answered_ && receive(true)) {
-  }
-  if (!answered_) return Error{"the process that holds probes in files (uscope-guard) has ended", "try again"};
-  return answer_;
+  port_.send(out.bytes(), std::array{program, file});
+  asked_++;
+  const Waited waited = await_answers(true);
+  if (waited == Waited::kAnswered) return answer_;
+  remove(number);  // should it attach them after all
+  if (waited == Waited::kInVain) return silent(what.path);
+  why_silent_ = "has not answered yet";
+  return Error{fmt::format("interrupted while probes were put into {}", what.path), ""};
 }
 
 void ProbeGuard::remove(std::size_t number) {
-  if (!ended_)
-    ended_ = !send_message(socket_.get(), ScoutWriter().put(Message::kRemove).put(std::uint64_t{number}).bytes(), {});
+  port_.send(ScoutWriter().put(Message::kRemove).put(std::uint64_t{number}).bytes());
 }
 
-// Whoever was killed before cannot answer.
+// A process that did not answer before is not asked again.
 void ProbeGuard::end() {
-  if (!socket_) return;
-  answered_ = false;
-  if (!ended_)
-    ended_ = !send_message(socket_.get(), ScoutWriter().put(Message::kEnd).put(std::uint64_t{0}).bytes(), {});
-  while (!answered_ && !ended_ && is_readable(socket_.get(), kEndMs)) receive(true);
+  if (!process_) return;
+  receive();
+  if (!ended_ && answered_ == asked_) {
+    port_.send(ScoutWriter().put(Message::kEnd).put(std::uint64_t{0}).bytes());
+    asked_++;
+    if (await_answers(false) == Waited::kAnswered) ended_ = false;  // its end follows its answer
+  }
+  stop();
+}
+
+// The kernel removes its probes with it. One in a frozen control group (cgroup v1) dies when that is thawed.
+void ProbeGuard::stop() {
+  if (!process_) return;
+  constexpr int kWaitMs = 1;
+  process_->kill();
+  Standstill standstill;
+  while (!process_->poll()) {
+    if (standstill.is_over(monotonic_ns(), thread_state_of(static_cast<std::uint32_t>(process_->pid())))) {
+      process_->abandon();
+      break;
+    }
+    (void)poll(nullptr, 0, kWaitMs);
+  }
   process_.reset();
-  socket_.reset();
 }
 
 std::vector<ProbeGuard::Removed> ProbeGuard::take_removed() {
-  while (receive(false)) {
-  }
+  receive();
   return std::exchange(removed_, {});
 }
 

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +18,7 @@
 #include "support/result.h"
 #include "support/unique_fd.h"
 #include "tracer/backend/probe_holder.h"
+#include "tracer/scouts/message_port.h"
 
 namespace uscope::tracer {
 
@@ -23,11 +26,15 @@ class ProbeGuard {
  public:
   // Forks.
   static Result<std::unique_ptr<ProbeGuard>> start();
+  ProbeGuard(const ProbeGuard&) = delete;
+  ProbeGuard& operator=(const ProbeGuard&) = delete;
+  ~ProbeGuard() { stop(); }
 
-  // As ProbeHolder::attach(), in the other process.
+  // As ProbeHolder::attach(), in the other process. Waits for its answer as long as that process gets on
+  // (standstill.h), and until the user asks for an end.
   Result<void> attach(std::size_t number, int file, int program, bool has_multi, const PlacesInFile& what);
   void remove(std::size_t number);
-  // Removes all probes, and ends the process. What it has to tell can still be taken.
+  // Removes all probes, and ends the process. What it has told can still be taken.
   void end();
   // Files whose probes it has removed, since they were about to be changed, or have been.
   struct Removed {
@@ -38,19 +45,28 @@ class ProbeGuard {
   std::vector<Removed> take_removed();
   // It was ended by somebody: no probe is left.
   [[nodiscard]] bool has_ended() const { return ended_; }
+  // 0 after end().
+  [[nodiscard]] pid_t pid() const { return process_ ? process_->pid() : 0; }
   // Readable when take_removed() has something to tell.
-  [[nodiscard]] int fd() const { return ended_ || !socket_ ? -1 : socket_.get(); }
+  [[nodiscard]] int fd() const { return port_.fd(); }
 
  private:
-  ProbeGuard(ChildWork process, UniqueFd socket) : socket_(std::move(socket)), process_(std::move(process)) {}
-  bool receive(bool wait);
+  enum class Waited : std::uint8_t { kAnswered, kInVain, kEndAskedFor };
 
-  UniqueFd socket_;
+  ProbeGuard(ChildWork process, UniqueFd socket) : port_(std::move(socket)), process_(std::move(process)) {}
+  void receive();
+  Waited await_answers(bool until_end_is_asked_for);
+  [[nodiscard]] Error silent(const std::string& path) const;
+  void stop();
+
+  MessagePort port_;
   std::optional<ChildWork> process_;
   std::vector<Removed> removed_;
-  Result<void> answer_;
-  bool answered_ = false;
+  Result<void> answer_;  // the last one
+  std::size_t asked_ = 0;
+  std::size_t answered_ = 0;  // in the order in which it was asked
   bool ended_ = false;
+  std::string_view why_silent_;
 };
 
 }  // namespace uscope::tracer

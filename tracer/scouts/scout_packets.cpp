@@ -13,11 +13,6 @@
 #include "support/process/fd_passing.h"
 
 namespace uscope::tracer {
-namespace {
-
-constexpr std::size_t kMostInPacket = std::size_t{48} << 10;
-
-}  // namespace
 
 bool send_packet(int socket, PacketHead head, std::span<const std::byte> bytes, std::span<const int> fds) {
   std::vector<std::byte> packet(sizeof(head) + bytes.size());
@@ -36,10 +31,10 @@ bool send_message(int socket, std::span<const std::byte> bytes, std::span<const 
   }
 }
 
-std::optional<PacketHead> receive_packet(int socket, ScoutMessage& message, int flags) {
+std::optional<PacketHead> receive_packet(int socket, ScoutMessage& message, int flags, bool* lost_fds) {
   std::array<std::byte, sizeof(PacketHead) + kMostInPacket> room;
   std::vector<UniqueFd> fds;
-  const long count = receive_with_fds(socket, room, fds, flags);
+  const long count = receive_with_fds(socket, room, fds, flags, lost_fds);
   if (count < static_cast<long>(sizeof(PacketHead))) {
     if (count >= 0) errno = EPIPE;
     return std::nullopt;

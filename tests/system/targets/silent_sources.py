@@ -131,6 +131,11 @@ class SilentSources(TraceCase):
             self.assertEqual(recording.stdout.readline().split(), ready)
         return recording
 
+    def guard_of(self, recording):
+        guards = [pid for pid in children_of(recording.pid) if name_of(pid) == "uscope-guard"]
+        self.assertEqual(len(guards), 1)
+        return guards[0]
+
     def hits(self):
         return self.rows("SELECT count(*) FROM v_event WHERE class = 'ufunction'")[0][0]
 
@@ -181,17 +186,34 @@ class SilentSources(TraceCase):
     def test_an_end_of_the_process_that_holds_probes_is_told(self):
         program = self.build("held", CALLS)
         recording = self.begin(f"ufunction:{program}:work", "--", "sh", "-c", f"{program}; read line; {program}", ready=["5"])
-        guards = [pid for pid in children_of(recording.pid) if name_of(pid) == "uscope-guard"]
-        self.assertEqual(len(guards), 1)
-        os.kill(guards[0], signal.SIGKILL)
+        guard = self.guard_of(recording)
+        os.kill(guard, signal.SIGKILL)
         until = time.monotonic() + 20 * SLOWNESS
-        while is_alive(guards[0]) and time.monotonic() < until:
+        while is_alive(guard) and time.monotonic() < until:
             time.sleep(0.01)
         rest, said = recording.communicate("\n", timeout=60 * SLOWNESS)
         self.assertEqual((recording.returncode, rest, self.hits()), (0, "5\n", 5), said)
         # The second run is a process that has mapped a file without probes, if uscope knew by then.
         self.assertIn(self.losses(), ({"probe_removed": 1, "probe_not_there": 1}, {"probe_removed": 1}), said)
         self.assertIn(f"{program} has lost its probes: the process that holds them (uscope-guard) was ended", said)
+
+    def test_a_process_that_holds_probes_and_is_stopped_holds_up_nobody(self):
+        program, new = self.build("held", CALLS), self.build("new", CALLS, "-O2")
+        recording = self.begin(f"ufunction:{program}:work", "--", "sh", "-c",
+                               f"{program}; mv {new} {program}; read line; {program}; read line; {program}", ready=["5"])
+        guard = self.guard_of(recording)
+        os.kill(guard, signal.SIGSTOP)
+        recording.stdin.write("\n")
+        recording.stdin.flush()
+        self.assertEqual(recording.stdout.readline(), "5\n")
+        time.sleep(2)  # the new file is read, and the guard is given up
+        began = time.monotonic()
+        rest, said = recording.communicate("\n", timeout=60 * SLOWNESS)
+        self.assertEqual((recording.returncode, rest, self.hits()), (0, "5\n", 5), said)
+        self.assertEqual(self.losses(), {"probe_not_there": 2}, said)
+        self.assertIn(f"{program} has no probes: cannot probe {program}: the process that holds probes in files (uscope-guard, {guard}) is stopped", said)
+        self.assertLess(time.monotonic() - began, 20 * SLOWNESS)
+        self.assertFalse(is_alive(guard))
 
     def test_a_file_that_is_open_for_writing_is_not_probed(self):
         program, new = self.build("written", CALLS), self.build("new", CALLS, "-O2")
