@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "support/clock.h"
@@ -16,6 +17,12 @@ namespace {
 
 constexpr std::uint64_t kShortestRestNs = kSecondNs;
 constexpr std::uint64_t kRestTimes = 100;  // as long as a look takes
+
+std::string_view deed_of(CodeFinding::What what) {
+  if (what == CodeFinding::What::kChanged) return "has changed code in its memory";
+  if (what == CodeFinding::What::kCopyChanged) return "has changed a copy, which it does not execute, of code";
+  return "has made memory writable with code";
+}
 
 }  // namespace
 
@@ -73,10 +80,7 @@ void CodeWatch::remove_probes(const CodeFinding& finding, std::uint64_t now_ns, 
        {USC_LOSS_PROBE_REMOVED, now_ns, 1,
         fmt::format("process {} ({}) {} that has probes in {}: the file's probes were removed, and what is called in "
                     "it is not recorded from then on",
-                    finding.pid, name_of(finding.pid),
-                    finding.what == CodeFinding::What::kChanged ? "has changed code in its memory"
-                                                                : "has made memory writable with code",
-                    path),
+                    finding.pid, name_of(finding.pid), deed_of(finding.what), path),
         path});
 }
 

@@ -197,7 +197,7 @@ std::string UnprobedCode::take_changed() {
       return std::find(places.begin(), places.end(), finding.offset) != places.end();
     });
   });
-  return fmt::format("process {} ({}) has changed its code in memory, or is debugged", findings.front().pid,
+  return fmt::format("process {} ({}) has changed the file's code in its memory, or is debugged", findings.front().pid,
                      name_of(findings.front().pid));
 }
 

@@ -163,12 +163,15 @@ class ProcessCode {
            first != kBreakpoint;
   }
 
-  // A breakpoint on it, of whatever tracer, is no change of the instruction.
+  // A breakpoint on it, of whatever tracer, is no change of the instruction. Into a mapping that is writable the kernel
+  // puts none (valid_vma() of kernel/events/uprobes.c); one that was put there before stays.
   std::optional<What> what_of(const PrivateMapping& mapping, const CodePlace& place,
                               std::span<const unsigned char> here) {
-    for (std::size_t i = 0; i < here.size(); i++)
-      if (here[i] != place.bytes[i] && !(i == 0 && here[i] == kBreakpoint)) return What::kChanged;
     const bool has_breakpoint = here[0] == kBreakpoint && place.bytes[0] != kBreakpoint;
+    if (mapping.writable && !mapping.executable && !(request_.probed && has_breakpoint)) return std::nullopt;
+    for (std::size_t i = 0; i < here.size(); i++)
+      if (here[i] != place.bytes[i] && !(i == 0 && here[i] == kBreakpoint))
+        return mapping.executable ? What::kChanged : What::kCopyChanged;
     if (!request_.probed) return has_breakpoint && is_debugged() ? std::optional(What::kDebugged) : std::nullopt;
     if (has_breakpoint && mapping.executable && mapping.writable) return What::kWritable;
     return is_unprobed(mapping, place, here[0]) ? std::optional(What::kUnprobed) : std::nullopt;

@@ -3,6 +3,10 @@
 // process that maps the file privately, and executes the file's instruction in its stead, whatever the process had
 // written over it. So a process that has changed its code would compute something else, traced or not.
 //
+// The kernel puts breakpoints into mappings that are not executable, too, and changes what a process has written there.
+// A writable one gets none: a copy that a process edits matters when it is made executable or read-only, which the next
+// look sees.
+//
 // Only pages are read that a process has for itself: others hold what the file holds. Scouts do that, one process after
 // the other; a process that does not answer is left out. Not seen is what a process changes after the look at it.
 #pragma once
@@ -38,10 +42,11 @@ struct CodeFile {
 
 struct CodeFinding {
   enum class What : std::uint8_t {
-    kChanged,   // it has another instruction, breakpoints apart
-    kDebugged,  // it is traced (ptrace), and has a breakpoint that is not the kernel's
-    kWritable,  // it can change the code around the kernel's breakpoint
-    kUnprobed,  // it has no breakpoint, although the kernel puts them into such mappings
+    kChanged,      // it has another instruction, breakpoints apart
+    kCopyChanged,  // the same in a mapping that is not executable, and that the kernel puts breakpoints into
+    kDebugged,     // it is traced (ptrace), and has a breakpoint that is not the kernel's
+    kWritable,     // it can change the code around the kernel's breakpoint
+    kUnprobed,     // it has no breakpoint, although the kernel puts them into such mappings
   };
   std::uint32_t pid = 0;
   std::uint32_t file = 0;  // in the order that was given

@@ -37,6 +37,11 @@ std::string reason(const CodeFinding& finding) {
   if (finding.what == CodeFinding::What::kDebugged)
     return fmt::format("process {} ({}) is debugged and has a breakpoint there, which the probe would hide",
                        finding.pid, name_of(finding.pid));
+  if (finding.what == CodeFinding::What::kCopyChanged)
+    return fmt::format(
+        "process {} ({}) has changed a copy of the file there, which it does not execute, and the probe "
+        "would change that, too",
+        finding.pid, name_of(finding.pid));
   return fmt::format("process {} ({}) has changed its code there, so the file does not have what it executes",
                      finding.pid, name_of(finding.pid));
 }

@@ -15,7 +15,7 @@ from trace_case import TraceCase  # noqa: E402
 USCOPE = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "uscope"
 
 # Commands come as lines: "patch" writes 9 into work's first instruction, "open" leaves the page writable, "write" writes
-# the file's first byte through /proc/self/mem; each is answered by what
+# the file's first byte through /proc/self/mem, "map" makes a copy of the page and writes 9 there, "end" makes that read-only; each is answered by what
 # work() and other() return.
 PROGRAM = """
 #include <fcntl.h>
@@ -30,6 +30,8 @@ __asm__(".text\\n.balign 4096\\n.globl code\\ncode:\\n.globl work\\n.type work,@
         ".balign 64\\n.globl other\\n.type other,@function\\nother: mov $5,%eax\\nret\\n.size other,.-other\\n.balign 4096\\n");
 int main(void) {
   char line[64];
+  extern char __executable_start;
+  char* copy = NULL;
   while (fgets(line, sizeof(line), stdin) != NULL) {
     if (line[0] == 'p' || line[0] == 'o') mprotect(code, 4096, PROT_READ | PROT_WRITE | PROT_EXEC);
     if (line[0] == 'p') {
@@ -41,6 +43,11 @@ int main(void) {
       if (pwrite(memory, "\\xb8", 1, (long)code) != 1) return 1;
       close(memory);
     }
+    if (line[0] == 'm') {
+      copy = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE, open("/proc/self/exe", O_RDONLY), code - &__executable_start);
+      copy[1] = 9;
+    }
+    if (line[0] == 'e') mprotect(copy, 4096, PROT_READ);
     printf("%d %d\\n", work(), other());
     fflush(stdout);
   }
@@ -118,6 +125,17 @@ class PatchedCode(TraceCase):
         self.assertEqual(answers[-1], "9 5", said)
         self.assertIn(f"process {other.pid} (patches) has ", said)
         self.assertEqual(self.losses(), {"probe_removed": 1}, said)
+
+    def test_a_copy_that_is_only_written_leaves_probes_alone(self):
+        copies = self.start()
+        self.assertEqual(self.say(copies, "map"), "7 5")
+        done = self.record("work")
+        self.assertEqual((done.returncode, self.hits(), self.losses()), (0, 1, {}), done.stderr)
+        # The kernel would put a breakpoint into the process's data.
+        self.assertEqual(self.say(copies, "end"), "7 5")
+        done = self.record("work")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn(f"process {copies.pid} (patches) has changed a copy of the file there, which it does not execute", done.stderr)
 
     def test_a_traced_process_that_loses_its_breakpoint_is_counted(self):
         with open(self.path("said"), "w+", encoding="utf-8") as said:

@@ -86,11 +86,35 @@ TEST_F(CodeLookTest, AnyByteOfTheInstructionCountsAndNoOther) {
 
 TEST_F(CodeLookTest, AMappingThatIsNotExecutedYetCounts) {
   set(kMove, 0x90, PROT_READ);
-  EXPECT_EQ(found(false), (Found{{kMove, What::kChanged}}));
+  EXPECT_EQ(found(false), (Found{{kMove, What::kCopyChanged}}));
   set(kMove, 0x90, PROT_READ | PROT_WRITE | PROT_EXEC);
   EXPECT_EQ(found(false), (Found{{kMove, What::kChanged}}));
   map(PROT_READ | PROT_EXEC, MAP_SHARED);
   EXPECT_EQ(found(false), Found());
+}
+
+TEST_F(CodeLookTest, ACopyThatIsOnlyWrittenHasNoBreakpointsAndDoesNotCount) {
+  map(PROT_READ | PROT_WRITE, MAP_PRIVATE);
+  for (const std::uint64_t place : {kMove, kMove + 3, kAcross + 2, kReturn}) set(place, 0x12, PROT_READ | PROT_WRITE);
+  EXPECT_EQ(found(false), Found());
+  EXPECT_EQ(found(true), Found());
+  // Three ways to have breakpoints put into it later.
+  for (const int later : {PROT_READ, PROT_READ | PROT_EXEC, PROT_EXEC}) {
+    ASSERT_EQ(mprotect(code_, kBytes, later), 0);
+    for (const bool probed : {false, true}) EXPECT_EQ(found(probed).size(), 3U) << later;
+    EXPECT_EQ(found(true)[0], std::pair(kMove, (later & PROT_EXEC) != 0 ? What::kChanged : What::kCopyChanged));
+  }
+}
+
+TEST_F(CodeLookTest, CodeThatIsMadeWritableKeepsItsBreakpoints) {
+  const int writes = PROT_READ | PROT_WRITE;
+  set(kMove, 0xcc, writes);
+  EXPECT_EQ(found(true), Found()) << "it may be about to take it away";
+  set(kMove + 2, 0x12, writes);
+  EXPECT_EQ(found(true), (Found{{kMove, What::kCopyChanged}}));
+  EXPECT_EQ(found(false), Found()) << "no breakpoint is put there now";
+  set(kMove, 0x90, writes);
+  EXPECT_EQ(found(true), Found()) << "the breakpoint is overwritten, and what it executes is its own";
 }
 
 TEST_F(CodeLookTest, ABreakpointIsADebuggersOnlyInAProcessThatIsTraced) {
