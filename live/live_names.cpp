@@ -166,8 +166,9 @@ void LiveNames::add_file(const symbolizer::ModuleRequest& module, symbolizer::He
 }
 
 const LiveNames::Functions* LiveNames::ask(trace::FileId file, std::uint64_t address, bool exact) {
-  receive();
   const NameKey key{file, address, exact};
+  if (const auto found = known_.find(key); found != known_.end()) return &found->second;
+  receive();
   if (const auto found = known_.find(key); found != known_.end()) return &found->second;
   if (socket_ && asked_.insert(key).second) {
     Head head{Kind::kPlace, file.value(), address, exact ? 1U : 0U};
@@ -213,9 +214,9 @@ void LiveNames::send() {
 
 // The answers that have come. They are another process's: only what was asked for is taken.
 void LiveNames::receive() {
-  std::vector<std::byte> room(kMostPacket);
+  room_.resize(kMostPacket);
   while (socket_) {
-    const long count = recv(socket_.get(), room.data(), room.size(), 0);
+    const long count = recv(socket_.get(), room_.data(), room_.size(), 0);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EAGAIN) break;
     if (count < static_cast<long>(sizeof(Head))) {
@@ -223,10 +224,10 @@ void LiveNames::receive() {
       break;
     }
     Head head{};
-    std::memcpy(&head, room.data(), sizeof(head));
+    std::memcpy(&head, room_.data(), sizeof(head));
     const NameKey key{trace::FileId(head.file), head.address, head.exact != 0};
     if (asked_.erase(key) != 0)
-      known_.emplace(key, functions_of(text_of(std::span(room).first(static_cast<std::size_t>(count)))));
+      known_.emplace(key, functions_of(text_of(std::span(room_).first(static_cast<std::size_t>(count)))));
   }
   send();
 }

@@ -67,6 +67,7 @@ class LiveNames {
   std::map<NameKey, Functions> known_;
   std::set<NameKey> asked_;
   std::deque<Message> unsent_;
+  std::vector<std::byte> room_;  // for one answer
   ChildWork process_;
   UniqueFd socket_;  // closed first: the process then ends by itself; empty where it has ended
 };
