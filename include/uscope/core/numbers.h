@@ -13,6 +13,7 @@ enum {
 	NR_shmat = 30,
 	NR_execve = 59,
 	NR_pivot_root = 155,
+	NR_prctl = 157,
 	NR_arch_prctl = 158,
 	NR_chroot = 161,
 	NR_exit = 60,
@@ -34,7 +35,10 @@ enum {
 	I386_ioctl = 54,
 	I386_fcntl = 55,
 	I386_chroot = 61,
+	I386_socketcall = 102,
+	I386_ipc = 117,
 	I386_sigreturn = 119,
+	I386_prctl = 172,
 	I386_rt_sigreturn = 173,
 	I386_pivot_root = 217,
 	I386_fcntl64 = 221,
@@ -42,6 +46,7 @@ enum {
 	I386_unshare = 310,
 	I386_setns = 346,
 	I386_seccomp = 354,
+	I386_shmat = 397,
 };
 
 /* Results that the kernel keeps to itself, and the errors of asm-generic/errno-base.h that are needed here. */

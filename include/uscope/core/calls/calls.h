@@ -6,6 +6,7 @@
 #include "uscope/descriptor_calls.h"
 #include "uscope/core/walk/mapping_calls.h"
 #include "uscope/core/walk/stacks.h"
+#include "uscope/core/calls/multiplexed.h"
 #include "uscope/core/calls/questions.h"
 #include "uscope/core/calls/strings.h"
 
@@ -205,6 +206,7 @@ static __always_inline void call_begins(struct task_struct *task, struct pt_regs
 	t->call_serial = t->serial;
 	t->call_image = t->image;
 	read_args(regs, t->abi, t->args);
+	expand_if_multiplexed(t);
 	restore_restarted(t);
 	t->restart_nr = NO_NUMBER;
 	if (held) {
@@ -342,11 +344,13 @@ static __noinline int denied_call(struct task_struct *task, struct pt_regs *regs
 
 	if (!t)
 		return 0;
-	nr = identify_call(task, regs->orig_ax, &t->abi);
+	t->nr = identify_call(task, regs->orig_ax, &t->abi);
 	read_args(regs, t->abi, t->args);
+	expand_if_multiplexed(t);
+	nr = t->nr;
 	if (nr != NO_NUMBER && !wanted_call(task, t->abi, nr, t->args))
 		return 0;
-	t->nr = nr;
+	result = seen_result(t, result);
 	t->entry_ns = now;
 	t->call_serial = t->serial;
 	t->call_image = t->image;
@@ -404,6 +408,7 @@ static __always_inline int call_returns(struct task_struct *task, struct task_en
 	__u64 now = is_asked_for(1u << USC_QUERY_TOOK) ? now_ns() : t->entry_ns;
 	__u32 how = how_it_returns(task, result);
 
+	result = seen_result(t, result);
 	if (returns_no_result(t->abi, t->nr))
 		t->event_flags |= USC_EVENT_NO_RESULT;
 	if (result == RESULT_ERESTART_RESTARTBLOCK)
@@ -430,6 +435,8 @@ static __noinline int attached_call_returns(struct task_struct *task, struct pt_
 		return 0;
 	t->nr = nr;
 	read_args(regs, t->abi, t->args);
+	expand_if_multiplexed(t);
+	nr = t->nr;
 	attached_mapping_call(t);
 	if (t->flags & TASK_HELD && is_held(t) && t->open_ns != t->entry_ns)
 		return 0;

@@ -22,6 +22,7 @@
 #define SIGINFO_HOLE 12	 /* but for a word here */
 #define MOST_POLLED (1u << 20)
 #define EPOLL_DEL 2 /* EPOLL_CTL_DEL: the event has no meaning */
+#define SET_NAME 15 /* PR_SET_NAME */
 #define STAT_BYTES 144
 #define STATX_BYTES 256
 
@@ -402,6 +403,8 @@ static __always_inline bool is_looked_at(const struct task_entry *t, __u32 kind)
 		return t->args[1] != EPOLL_DEL;
 	if (kind == USC_STRING_TIME && usc_futex_is_plain(t->abi, t->nr))
 		return usc_futex_waits(t->args[1]);
+	if (kind == USC_STRING_TEXT && t->nr == (t->abi == USC_ABI_I386 ? I386_prctl : NR_prctl))
+		return t->args[0] == SET_NAME;
 	return true;
 }
 
