@@ -164,7 +164,7 @@ bool opens(std::string_view name) {
 }
 
 ObjectArgs object_args(usc_abi abi, std::uint32_t nr) {
-  const std::string_view letters = syscall_wide_arguments(abi, nr);
+  const std::string_view letters = syscall_arguments(abi, nr).value_or("");
   const std::string name = syscall_name(abi, nr);
   ObjectArgs args;
   if ((syscall_classes(abi, nr) & kClassFile) != 0) {

@@ -106,8 +106,8 @@ const Call* full_entry(usc_abi abi, std::uint32_t nr) {
   return abi == USC_ABI_X32 ? table64().named(call->name) : call;
 }
 
-// Calls that pass an offset in another way than the 64-bit call of their name: 32-bit programs in two halves, x32
-// whole.
+// Calls whose arguments are not those of the 64-bit call of their name: 32-bit programs pass numbers of 64 bits in two
+// halves, and have calls of their own; x32 passes offsets whole.
 struct OtherArguments {
   usc_abi abi;
   std::string_view name;
@@ -115,14 +115,68 @@ struct OtherArguments {
 };
 
 constexpr OtherArguments kOtherArguments[] = {
-    {USC_ABI_I386, "pread64", "dBzlH"}, {USC_ABI_I386, "pwrite64", "dbzlH"}, {USC_ABI_I386, "preadv", "dEzlH"},
-    {USC_ABI_I386, "pwritev", "dezlH"}, {USC_ABI_X32, "preadv2", "dEzlf"},   {USC_ABI_X32, "pwritev2", "dezlf"},
+    {USC_ABI_I386, "_llseek", "dGlpf"},
+    {USC_ABI_I386, "bdflush", "io"},
+    {USC_ABI_I386, "chown", "sJJ"},
+    {USC_ABI_I386, "clone", "Fppop"},
+    {USC_ABI_I386, "fadvise64", "dlHzf"},
+    {USC_ABI_I386, "fadvise64_64", "dlHlHf"},
+    {USC_ABI_I386, "fallocate", "dflHlH"},
+    {USC_ABI_I386, "fanotify_mark", "dfFHDs"},
+    {USC_ABI_I386, "fchown", "dJJ"},
+    {USC_ABI_I386, "fstatfs64", "dzp"},
+    {USC_ABI_I386, "ftruncate64", "dlH"},
+    {USC_ABI_I386, "ipc", "fiiopo"},
+    {USC_ABI_I386, "lchown", "sJJ"},
+    {USC_ABI_I386, "lookup_dcookie", "lHpz"},
+    {USC_ABI_I386, "mmap", "p"},
+    {USC_ABI_I386, "mmap2", "pzFFdO"},
+    {USC_ABI_I386, "nice", "i"},
+    {USC_ABI_I386, "oldfstat", "dp"},
+    {USC_ABI_I386, "oldolduname", "p"},
+    {USC_ABI_I386, "olduname", "p"},
+    {USC_ABI_I386, "pread64", "dBzlH"},
+    {USC_ABI_I386, "preadv", "dEzlH"},
+    {USC_ABI_I386, "pwrite64", "dbzlH"},
+    {USC_ABI_I386, "pwritev", "dezlH"},
+    {USC_ABI_I386, "readahead", "dlHz"},
+    {USC_ABI_I386, "readdir", "dpu"},
+    {USC_ABI_I386, "select", "p"},
+    {USC_ABI_I386, "setfsgid", "J"},
+    {USC_ABI_I386, "setfsuid", "J"},
+    {USC_ABI_I386, "setgid", "J"},
+    {USC_ABI_I386, "setregid", "JJ"},
+    {USC_ABI_I386, "setresgid", "JJJ"},
+    {USC_ABI_I386, "setresuid", "JJJ"},
+    {USC_ABI_I386, "setreuid", "JJ"},
+    {USC_ABI_I386, "setuid", "J"},
+    {USC_ABI_I386, "sgetmask", ""},
+    {USC_ABI_I386, "sigaction", "gpp"},
+    {USC_ABI_I386, "signal", "gp"},
+    {USC_ABI_I386, "sigpending", "p"},
+    {USC_ABI_I386, "sigprocmask", "fpp"},
+    {USC_ABI_I386, "sigreturn", ""},
+    {USC_ABI_I386, "sigsuspend", "ppf"},
+    {USC_ABI_I386, "socketcall", "fp"},
+    {USC_ABI_I386, "ssetmask", "f"},
+    {USC_ABI_I386, "statfs64", "szp"},
+    {USC_ABI_I386, "stime", "p"},
+    {USC_ABI_I386, "sync_file_range", "dlHlHf"},
+    {USC_ABI_I386, "truncate64", "slH"},
+    {USC_ABI_I386, "umount", "s"},
+    {USC_ABI_I386, "vm86", "fp"},
+    {USC_ABI_I386, "vm86old", "p"},
+    {USC_ABI_I386, "waitpid", "iWf"},
+    {USC_ABI_X32, "preadv2", "dEzlf"},
+    {USC_ABI_X32, "pwritev2", "dezlf"},
 };
 
 // The 64-bit call of a 32-bit one's name, also where that names the width of its numbers.
 const Call* wide_entry(std::string_view name) {
   constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
-      {"fstatat64", "newfstatat"}, {"oldstat", "stat"}, {"oldlstat", "lstat"}, {"umount", "umount2"}};
+      {"fstatat64", "newfstatat"},       {"oldstat", "stat"},           {"oldlstat", "lstat"}, {"_newselect", "select"},
+      {"ugetrlimit", "getrlimit"},       {"fadvise64_64", "fadvise64"}, {"mmap2", "mmap"},     {"waitpid", "wait4"},
+      {"sigprocmask", "rt_sigprocmask"}, {"oldfstat", "fstat"}};
   if (const Call* same = table64().named(name)) return same;
   for (const auto& [narrow, wide] : kOthers)
     if (name == narrow) return table64().named(wide);
@@ -249,22 +303,20 @@ std::optional<std::string_view> syscall_arguments(usc_abi abi, std::uint32_t nr)
   if (call != nullptr && abi != USC_ABI_X86_64) {
     for (const OtherArguments& other : kOtherArguments)
       if (other.abi == abi && other.name == call->name) return other.arguments;
-    call = table64().named(call->name);
+    call = abi == USC_ABI_I386 ? wide_entry(call->name) : table64().named(call->name);
   }
   if (call == nullptr) return std::nullopt;
   return call->arguments;
 }
 
-std::string_view syscall_wide_arguments(usc_abi abi, std::uint32_t nr) {
-  const Call* call = named_entry(abi, nr);
-  if (call != nullptr && abi == USC_ABI_I386) call = wide_entry(call->name);
-  if (call != nullptr && abi == USC_ABI_X32) call = table64().named(call->name);
-  return call == nullptr ? std::string_view() : call->arguments;
+std::string_view syscall_wide_name(usc_abi abi, std::string_view name) {
+  const Call* call = abi == USC_ABI_I386 ? wide_entry(name) : nullptr;
+  return call == nullptr ? name : call->name;
 }
 
 std::uint64_t syscall_strings(usc_abi abi, std::uint32_t nr, bool contents) {
   if (abi == USC_ABI_X32 && (nr & ~kX32Bit) >= kFirstX32) return 0;
-  const std::string_view letters = syscall_wide_arguments(abi, nr);
+  const std::string_view letters = syscall_arguments(abi, nr).value_or("");
   std::uint64_t slots = 0;
   for (std::size_t arg = 0; arg < letters.size(); arg++) slots |= string_slots(abi, arg, letters[arg], contents);
   return slots;

@@ -40,15 +40,15 @@ inline constexpr std::size_t kSyscallNumbers = 512;
 [[nodiscard]] std::uint16_t syscall_classes(usc_abi abi, std::uint32_t nr);
 [[nodiscard]] std::uint16_t syscall_classes(std::string_view name);  // of either ABI
 
-// What each argument is: a letter for each, explained in syscalls.def. For i386, the arguments of the 64-bit call of
-// that name where there is one. Nothing for calls that are not known.
+// What each argument is: a letter for each, explained in syscalls.def. Most i386 calls have the arguments of the 64-bit
+// call of that name, or of the name without the width of its numbers (stat64). Nothing for calls that are not known.
 [[nodiscard]] std::optional<std::string_view> syscall_arguments(usc_abi abi, std::uint32_t nr);
 
-// The same; an i386 call that is another one's with numbers of 32 or 64 bits (stat64) has that one's. Empty for calls
-// that are not known.
-[[nodiscard]] std::string_view syscall_wide_arguments(usc_abi abi, std::uint32_t nr);
+// The 64-bit call that a 32-bit one of this name is ("fcntl64": "fcntl"); the name itself where there is none, and in
+// other ABIs.
+[[nodiscard]] std::string_view syscall_wide_name(usc_abi abi, std::string_view name);
 
-// What the arguments of a call point to, by syscall_wide_arguments, as usc_config has it (usc_string_slot). 0 = nothing
+// What the arguments of a call point to, as usc_config has it (usc_string_slot). 0 = nothing
 // is recorded. `contents`: also the kinds that are recorded on demand.
 [[nodiscard]] std::uint64_t syscall_strings(usc_abi abi, std::uint32_t nr, bool contents = false);
 

@@ -3,11 +3,11 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -19,6 +19,7 @@
 #include "cli/render/signal_text.h"
 #include "cli/render/units.h"
 #include "support/text.h"
+#include "syscalls/command_arguments.h"
 #include "syscalls/flag_names.h"
 #include "syscalls/syscall_table.h"
 #include "trace/names.h"
@@ -111,11 +112,60 @@ std::string buffers_summary(const analyzer::EventBuffers& buffers) {
                      buffers.bytes == 1 ? "" : "s");
 }
 
-const syscalls::FlagSet* set_of(const EventRow& event, std::size_t arg) {
+// A call as its arguments are read: by the ABI, and by the command that one of them is.
+struct Reading {
+  std::string_view letters;
+  std::string_view call;                                // by its 64-bit name
+  const syscalls::CommandArguments* command = nullptr;  // null: all commands are read alike
+  bool has_halves = false;                              // of a 32-bit call: numbers in two halves shift what follows
+};
+
+std::optional<Reading> reading_of(const EventRow& event) {
+  const usc_abi abi = abi_of(event.abi);
+  const auto letters = syscalls::syscall_arguments(abi, static_cast<std::uint32_t>(event.nr));
+  if (!letters) return std::nullopt;
+  Reading reading{*letters, syscalls::syscall_wide_name(abi, event.call)};
+  std::array<std::int64_t, 6> args{};
+  for (std::size_t i = 0; i < args.size(); i++) args[i] = event.args[i].value_or(0);
+  reading.command = syscalls::command_arguments(reading.call, args);
+  if (reading.command) reading.letters = reading.command->letters;
+  reading.has_halves =
+      abi == USC_ABI_I386 && !reading.call.starts_with("preadv2") && !reading.call.starts_with("pwritev2");
+  return reading;
+}
+
+const syscalls::FlagSet* set_of(const EventRow& event, const Reading& reading, std::size_t arg) {
   const auto word = [&](std::size_t i) { return static_cast<std::uint32_t>(event.args[i].value_or(0)); };
-  if (event.call == "fcntl" && arg == 2) return syscalls::flags_of_fcntl(word(1));
-  if ((event.call == "setsockopt" || event.call == "getsockopt") && arg == 2) return syscalls::flags_of_option(word(1));
-  return syscalls::flags_of(event.call, arg);
+  if (reading.command)
+    for (const syscalls::ArgumentSet& one : reading.command->sets)
+      if (one.set && one.arg == arg) return one.set;
+  if ((reading.call == "setsockopt" || reading.call == "getsockopt") && arg == 2)
+    return syscalls::flags_of_option(word(1), word(2), reading.call == "getsockopt");
+  if ((reading.call == "socket" || reading.call == "socketpair") && arg == 2)
+    return syscalls::flags_of_protocol(word(0));
+  if (reading.has_halves) {
+    const std::string_view before = reading.letters.substr(0, arg);
+    arg -= static_cast<std::size_t>(std::count(before.begin(), before.end(), 'H'));
+  }
+  return syscalls::flags_of(reading.call, arg);
+}
+
+// The bits that the kernel reads of an argument.
+std::uint64_t kernel_bits(char letter, std::int64_t value) {
+  const auto bits = static_cast<std::uint64_t>(value);
+  if (letter == 'm' || letter == 'J') return bits & 0xffffU;
+  return std::string_view("diuDgfM").find(letter) != std::string_view::npos ? bits & 0xffffffffU : bits;
+}
+
+constexpr unsigned kPageShift = 12;
+
+// makedev(0x1, 0x3), of what mknod takes: 12 bits of the major number between two parts of the minor one.
+std::string device_text(std::uint32_t device) {
+  constexpr unsigned kMajorShift = 8;
+  constexpr std::uint32_t kMajorMask = 0xfff;
+  constexpr unsigned kHighMinorShift = 12;
+  const std::uint32_t minor = (device & 0xffU) | (device >> kHighMinorShift & 0xfff00U);
+  return fmt::format("makedev({:#x}, {:#x})", device >> kMajorShift & kMajorMask, minor);
 }
 
 // One argument by its letter in syscalls/syscalls.def.
@@ -137,22 +187,31 @@ std::string argument_text(char kind, std::int64_t value) {
     case 'g':
       return signal_name(number);
     case 'm':
-      return mode_text(static_cast<std::uint32_t>(value));
+      return mode_text(static_cast<std::uint32_t>(kernel_bits(kind, value)));
+    case 'J':
+      return std::to_string(kernel_bits(kind, value));
+    case 'M':
+      return device_text(static_cast<std::uint32_t>(value));
+    case 'O':
+      return hex_or_zero(static_cast<std::uint64_t>(value) << kPageShift);
     case 'o':
-      return value == 0 ? "0" : hex_number(static_cast<std::uint64_t>(value));
     case 'f':
-      return number == 0 ? "0" : hex_number(static_cast<std::uint32_t>(value));
+    case 'F':
+      return hex_or_zero(kernel_bits(kind, value));
     default:
       return value == 0 ? "NULL" : hex_number(static_cast<std::uint64_t>(value));
   }
 }
 
 // The number of two arguments that are its halves; of another one, that argument.
-std::int64_t whole_number(const EventRow& event, std::size_t arg, std::optional<std::string_view> kinds) {
+std::int64_t whole_number(const EventRow& event, std::size_t arg, std::string_view letters) {
   const std::int64_t value = event.args[arg].value_or(0);
-  const bool has_halves = event.abi == "i386" && kinds && arg + 1 < kinds->size() && (*kinds)[arg + 1] == 'H';
-  if (!has_halves) return value;
-  const auto high = static_cast<std::uint64_t>(event.args[arg + 1].value_or(0));
+  if (event.abi != "i386") return value;
+  std::optional<std::size_t> other;
+  if (arg + 1 < letters.size() && letters[arg + 1] == 'H') other = arg + 1;
+  if (arg > 0 && letters[arg - 1] == 'G') other = arg - 1;
+  if (!other) return value;
+  const auto high = static_cast<std::uint64_t>(event.args[*other].value_or(0));
   return static_cast<std::int64_t>(high << 32 | (static_cast<std::uint64_t>(value) & 0xffffffffU));
 }
 
@@ -163,19 +222,13 @@ std::size_t meaningful(const EventRow& event, std::size_t count) {
     const bool creates = (word(flags) & O_CREAT) != 0 || (word(flags) & O_TMPFILE) == O_TMPFILE;
     return creates ? count : flags + 1;
   };
-  if (event.call == "open" || event.call == "mq_open") return event.call == "open" ? open_takes(1) : count;
+  const auto node_takes = [&](std::size_t mode) {
+    return S_ISCHR(word(mode)) || S_ISBLK(word(mode)) ? count : mode + 1;
+  };
+  if (event.call == "open") return open_takes(1);
   if (event.call == "openat") return open_takes(2);
-  if (event.call == "fcntl") {
-    const std::uint32_t command = word(1);
-    const bool alone = command == F_GETFD || command == F_GETFL || command == F_GETOWN || command == F_GETSIG ||
-                       command == F_GETLEASE || command == F_GETPIPE_SZ || command == F_GET_SEALS;
-    return alone ? 2 : count;
-  }
-  if (event.call == "futex") {
-    const std::uint32_t op = word(1) & FUTEX_CMD_MASK;
-    if (op == FUTEX_WAKE || op == FUTEX_UNLOCK_PI || op == FUTEX_TRYLOCK_PI) return 3;
-    return op == FUTEX_WAIT ? 4 : count;
-  }
+  if (event.call == "mknod") return node_takes(1);
+  if (event.call == "mknodat") return node_takes(2);
   if (event.call == "mremap") return (word(3) & MREMAP_FIXED) != 0 ? count : 4;
   return count;
 }
@@ -187,8 +240,47 @@ std::string values_text(const EventRow& event) {
   return out;
 }
 
+// "QCMD(Q_QUOTAON, USRQUOTA)": a command and a type of quota in one number.
+std::string quota_text(std::uint32_t command) {
+  constexpr unsigned kTypeBits = 8;
+  return fmt::format("QCMD({}, {})", syscalls::flags_text(syscalls::quota_commands(), command >> kTypeBits),
+                     syscalls::flags_text(syscalls::quota_types(), command & ((1U << kTypeBits) - 1)));
+}
+
 bool returns_address(std::string_view call) {
   return call == "mmap" || call == "brk" || call == "mremap" || call == "shmat" || call == "mmap2";
+}
+
+// What is known of an argument beside its value: contents, a text, what a look found; nothing if that is not all of it.
+std::optional<std::string> pointed_text(const EventRow& event, std::size_t i, char letter) {
+  if (auto contents = contents_text(event, i, letter)) return contents;
+  if (letter != 'd')
+    if (auto descriptors = descriptors_text(event, i)) return descriptors;
+  const auto string = std::find_if(event.strings.begin(), event.strings.end(), [&](const EventString& s) {
+    return s.arg == static_cast<int>(i) && s.source != EventString::Source::kDescriptor;
+  });
+  const bool has_string = string != event.strings.end();
+  const bool has_buffers = event.buffers && event.buffers->arg == static_cast<int>(i);
+  if (!has_string && !has_buffers) return std::nullopt;
+  std::string out;
+  if (has_string) out = string_text(letter, *string) + (has_buffers ? " " : "");
+  return has_buffers ? out + buffers_summary(*event.buffers) : out;
+}
+
+// An argument that is a number, by its name where it has one, and the descriptor's name behind it.
+std::string number_text(const EventRow& event, const Reading& reading, std::size_t i, char letter) {
+  const std::int64_t value = whole_number(event, i, reading.letters);
+  const std::uint64_t bits = kernel_bits(letter, value);
+  const syscalls::FlagSet* set = letter == 'D' ? nullptr : set_of(event, reading, i);
+  std::string out =
+      set && syscalls::has_name(*set, bits) ? syscalls::flags_text(*set, bits) : argument_text(letter, value);
+  if (reading.call.starts_with("quotactl") && letter == 'f') out = quota_text(static_cast<std::uint32_t>(bits));
+  const auto named = std::find_if(event.strings.begin(), event.strings.end(), [&](const EventString& s) {
+    return s.arg == static_cast<int>(i) && s.source == EventString::Source::kDescriptor;
+  });
+  if (named != event.strings.end()) out += string_text(letter, *named);
+  if (const auto descriptors = descriptors_text(event, i)) out += " " + *descriptors;
+  return out;
 }
 
 }  // namespace
@@ -201,39 +293,36 @@ std::string arguments_text(const EventRow& event) {
   if (event.signal) return signal_info_text(*event.signal);
   if (analyzer::is_of_probes(event.source)) return hit_arguments_text(event);
   if (!is_call(event)) return values_text(event);
-  const auto kinds = syscalls::syscall_arguments(abi_of(event.abi), static_cast<std::uint32_t>(event.nr));
-  const std::size_t count = kinds ? meaningful(event, kinds->size()) : event.args.size();
+  const Reading reading = reading_of(event).value_or(Reading{"oooooo", event.call});
+  const std::size_t count = meaningful(event, reading.letters.size());
   std::string out;
-  for (std::size_t i = 0; i < count && i < event.args.size(); i++) {
-    if (!event.args[i]) break;
-    const char letter = kinds ? (*kinds)[i] : 'p';
-    if (letter == 'H') continue;
-    if (i) out += ", ";
-    const auto string = std::find_if(event.strings.begin(), event.strings.end(),
-                                     [&](const EventString& s) { return s.arg == static_cast<int>(i); });
-    if (const auto contents = contents_text(event, i, letter)) {
-      out += *contents;
-      continue;
-    }
-    const auto descriptors = descriptors_text(event, i);
-    if (descriptors && letter != 'd') {
-      out += *descriptors;
-      continue;
-    }
-    const bool has_string = string != event.strings.end();
-    const bool is_descriptor = has_string && string->source == EventString::Source::kDescriptor;
-    const bool has_buffers = event.buffers && event.buffers->arg == static_cast<int>(i);
-    if (has_string && !is_descriptor) out += string_text(letter, *string) + (has_buffers ? " " : "");
-    if (has_buffers) out += buffers_summary(*event.buffers);
-    if (has_buffers || (has_string && !is_descriptor)) continue;
-    const syscalls::FlagSet* set = letter == 'D' ? nullptr : set_of(event, i);
-    out += set ? syscalls::flags_text(*set, static_cast<std::uint32_t>(*event.args[i]))
-               : argument_text(letter, whole_number(event, i, kinds));
-    if (is_descriptor) out += string_text(letter, *string);
-    if (descriptors) out += " " + *descriptors;
+  bool is_first = true;
+  for (std::size_t i = 0; i < count && i < event.args.size() && event.args[i]; i++) {
+    const char letter = reading.letters[i];
+    if (letter == 'H' || letter == 'G' || letter == '-') continue;
+    if (!is_first) out += ", ";
+    is_first = false;
+    const auto pointed = pointed_text(event, i, letter);
+    out += pointed ? *pointed : number_text(event, reading, i, letter);
   }
   return out;
 }
+
+namespace {
+
+// A result that is no error.
+std::string value_text(const EventRow& event) {
+  const std::int64_t result = *event.result;
+  if (returns_address(event.call)) return hex_number(static_cast<std::uint64_t>(result));
+  if (event.call == "umask") return mode_text(static_cast<std::uint32_t>(result));
+  const bool gets_flags = syscalls::syscall_wide_name(abi_of(event.abi), event.call) == "fcntl";
+  if (gets_flags && static_cast<std::uint32_t>(event.args[1].value_or(0)) == F_GETFL)
+    return fmt::format("{} ({})", hex_or_zero(static_cast<std::uint64_t>(result)),
+                       syscalls::flags_text(*syscalls::flags_of("open", 1), static_cast<std::uint64_t>(result)));
+  return std::to_string(result) + found_text(event);
+}
+
+}  // namespace
 
 std::string result_text(const EventRow& event) {
   if (event.how == "open") return "? (has not returned)";
@@ -241,9 +330,7 @@ std::string result_text(const EventRow& event) {
   if (event.how == "attached" && !event.dur_ns) return "? (was inside when tracing began, has not returned)";
   if (!event.result) return "?";
   if (const char* restart = restart_name(*event.result)) return fmt::format("? {} (to be restarted)", restart);
-  if (event.error.empty())
-    return returns_address(event.call) ? hex_number(static_cast<std::uint64_t>(*event.result))
-                                       : std::to_string(*event.result) + found_text(event);
+  if (event.error.empty()) return value_text(event);
   const char* meaning = strerrordesc_np(static_cast<int>(-*event.result));
   std::string text = "-1 " + event.error;
   if (meaning) text += fmt::format(" ({})", meaning);

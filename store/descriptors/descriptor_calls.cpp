@@ -32,6 +32,7 @@ constexpr Entry kEntries[] = {
     {"openat2", kOpen},
     {"creat", kOpen},
     {"open_tree", kOpen, in_arg(2)},
+    {"open_tree_attr", kOpen, in_arg(2)},
     {"memfd_create", kMemfd, {.arg = 1, .bits = kMountBit}},
     {"memfd_secret", kLabel, in_arg(0), "/secretmem (deleted)"},
     {"socket", kSocket, in_arg(1)},

@@ -144,7 +144,8 @@ Result<void> DescriptorTracker::open_path(const usc_event& event, DescriptorOwne
   std::uint64_t flags = facts.close_on_exec.arg >= 0 ? event.args[facts.close_on_exec.arg] : 0;
   bool is_known = true;
   const std::string call = syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.kind);
-  if (call == "open_tree") is_known = (flags & OPEN_TREE_CLONE) == 0;  // a copy of mounts, which has no path
+  const bool is_tree = call == "open_tree" || call == "open_tree_attr";
+  if (is_tree) is_known = (flags & OPEN_TREE_CLONE) == 0;  // a copy of mounts, which has no path
   if (call == "openat2") {
     const trace::OrderedString* how = find_string(strings, 2);
     // Unknown: whether an exec closes it, or whether an absolute path begins at the folder.
@@ -161,7 +162,7 @@ Result<void> DescriptorTracker::open_path(const usc_event& event, DescriptorOwne
                   ? Result<std::string>(text->value_or(""))
                   : absolute(text->value_or(""), owner, facts.path == 0 ? AT_FDCWD : descriptor_arg(event, 0), update);
   if (!name) return name.error();
-  const bool has_no_name = call != "open_tree" && (flags & O_TMPFILE) == O_TMPFILE && !name->empty() && !redacted;
+  const bool has_no_name = !is_tree && (flags & O_TMPFILE) == O_TMPFILE && !name->empty() && !redacted;
   return open_as(std::move(update), has_no_name ? joined_path(*name, "(O_TMPFILE)") : *name, (flags & O_CLOEXEC) != 0);
 }
 

@@ -1,0 +1,362 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""Makes syscalls/kernel_names.h: the names of the numbers and bits that system calls take, from the kernel's own (UAPI) headers.
+
+    kernel-names.py HEADERS VERSION > syscalls/kernel_names.h
+
+HEADERS is a folder as Debian's linux-libc-dev has it below usr/include, VERSION that package's version. GROUPS says which names belong
+together, and in which headers they are. A name is a candidate if a group's pattern matches it; clang evaluates all candidates, and one that
+is no constant is left out. tests/layout/kernel_names.py compares the tables with the headers that are installed.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+ENUMERATION, FLAGS = "enumeration", "flags"
+
+# Names that are bounds, masks and the like in any group.
+NO_VALUES = r"\w*(_MAX|_MASK|_LAST|_SHIFT|_NR|_NUM|_BITS|_COUNT|_CNT|_MAX_\w+|MAX_\w+)"
+
+# Identifier: kind, headers, pattern of its names, and what matches but does not belong there. Beside an enumeration's older names, those that
+# are left out are other names of the same number.
+GROUPS = {
+    "ArchPrctl": (ENUMERATION, "asm/prctl.h", r"ARCH_\w+", r"ARCH_(SHSTK_\w+|XCOMP\w*|VSYSCALL\w*)"),
+    "AtPath": (FLAGS, "linux/fcntl.h", r"AT_(SYMLINK_(NO)?FOLLOW|NO_AUTOMOUNT|EMPTY_PATH)", ""),
+    "AtStatx": (FLAGS, "linux/fcntl.h", r"AT_(SYMLINK_(NO)?FOLLOW|NO_AUTOMOUNT|EMPTY_PATH|STATX_(FORCE|DONT)_SYNC)", ""),
+    "AtHandle": (FLAGS, "linux/fcntl.h",
+                 r"AT_(SYMLINK_FOLLOW|EMPTY_PATH|HANDLE_\w+)", ""),
+    "AtExec": (FLAGS, "linux/fcntl.h", r"AT_(SYMLINK_NOFOLLOW|EMPTY_PATH|EXECVE_CHECK)", ""),
+    "AtUnlink": (FLAGS, "linux/fcntl.h", r"AT_REMOVEDIR", ""),
+    "AtAccess": (FLAGS, "linux/fcntl.h", r"AT_(EACCESS|SYMLINK_NOFOLLOW|EMPTY_PATH)", ""),
+    "AtTree": (FLAGS, "linux/fcntl.h linux/mount.h",
+               r"AT_(SYMLINK_NOFOLLOW|NO_AUTOMOUNT|EMPTY_PATH|RECURSIVE)|OPEN_TREE_\w+", ""),
+    "BpfCommand": (ENUMERATION, "linux/bpf.h",
+                   r"BPF_((MAP|PROG|OBJ|BTF|RAW_TRACEPOINT|TASK_FD|ENABLE|LINK|ITER|TOKEN)_\w+)",
+                   r"BPF_(PROG_TYPE_\w+|MAP_TYPE_\w+|PROG_RUN|LINK_TYPE_\w+|\w+_ID_\w+_MAX|PROG_(?!LOAD|ATTACH|DETACH|TEST|GET|QUERY|BIND|STREAM|ASSOC)\w+"
+                   r"|MAP_(?!CREATE|LOOKUP|UPDATE|DELETE|GET|FREEZE)\w+|TASK_FD_(?!QUERY)\w+|BTF_(?!LOAD|GET)\w+|OBJ_(?!PIN|GET)\w+"
+                   r"|ENABLE_(?!STATS)\w+|RAW_TRACEPOINT_(?!OPEN)\w+|ITER_(?!CREATE)\w+|LINK_(?!CREATE|UPDATE|GET|DETACH)\w+|BTF_ID)"),
+    "Clock": (ENUMERATION, "linux/time.h", r"CLOCK_\w+", r"CLOCK_(SGI_CYCLE|AUX)"),
+    "Clone": (FLAGS, "linux/sched.h", r"CLONE_\w+", r"CLONE_(ARGS_\w+|NEWTIME)"),
+    "Clone3": (FLAGS, "linux/sched.h", r"CLONE_\w+", r"CLONE_(ARGS_\w+|DETACHED)"),
+    "Namespace": (FLAGS, "linux/sched.h", r"CLONE_(NEW\w+|VM|FS|FILES|SIGHAND|THREAD|SYSVSEM)", ""),
+    "CloseRange": (FLAGS, "linux/close_range.h", r"CLOSE_RANGE_\w+", ""),
+    "Epoll": (FLAGS, "linux/eventpoll.h linux/fcntl.h", r"EPOLL_CLOEXEC", ""),
+    "EpollOp": (ENUMERATION, "linux/eventpoll.h", r"EPOLL_CTL_\w+", ""),
+    "EpollEvent": (FLAGS, "linux/eventpoll.h", r"EPOLL[A-Z]+", ""),
+    "EventFd": (FLAGS, "linux/eventfd.h", r"EFD_\w+", ""),
+    "Fadvise": (ENUMERATION, "linux/fadvise.h", r"POSIX_FADV_\w+", ""),
+    "Fallocate": (FLAGS, "linux/falloc.h", r"FALLOC_FL_\w+", r"FALLOC_FL_NO_HIDE_STALE"),
+    "FanotifyInit": (FLAGS, "linux/fanotify.h", r"FAN_(CLOEXEC|NONBLOCK|UNLIMITED_\w+|ENABLE_AUDIT|REPORT_\w+)", ""),
+    "FanotifyClass": (ENUMERATION, "linux/fanotify.h", r"FAN_CLASS_\w+", ""),
+    "FanotifyMark": (FLAGS, "linux/fanotify.h", r"FAN_MARK_\w+", r"FAN_MARK_(INODE|IGNORE_SURV)"),
+    "FanotifyEvent": (FLAGS, "linux/fanotify.h",
+                      r"FAN_(ACCESS|MODIFY|ATTRIB|CLOSE_\w+|OPEN\w*|MOVED_\w+|CREATE|DELETE\w*|MOVE_SELF|Q_OVERFLOW|FS_ERROR|"
+                      r"RENAME|ONDIR|EVENT_ON_CHILD|ACCESS_PERM|PRE_ACCESS|MNT_\w+)", ""),
+    "Fcntl": (ENUMERATION, "linux/fcntl.h", r"F_[A-Z]\w+",
+              r"F_(LINUX_SPECIFIC_BASE|(RD|WR|UN|EX|SH)LCK|OWNER_\w+|SEAL_\w+|[A-Z]+LK64W?|OK)"),
+    "LockType": (ENUMERATION, "linux/fcntl.h", r"F_(RD|WR|UN)LCK", ""),
+    "LeaseType": (ENUMERATION, "linux/fcntl.h", r"F_(RD|WR|UN)LCK", ""),
+    "OwnerType": (ENUMERATION, "linux/fcntl.h", r"F_OWNER_\w+", ""),
+    "Seal": (FLAGS, "linux/fcntl.h", r"F_SEAL_\w+", ""),
+    "Notify": (FLAGS, "linux/fcntl.h", r"DN_\w+", ""),
+    "FdFlag": (FLAGS, "linux/fcntl.h", r"FD_CLOEXEC", ""),
+    "Flock": (ENUMERATION, "linux/fcntl.h", r"LOCK_(SH|EX|UN)", ""),
+    "FlockFlag": (FLAGS, "linux/fcntl.h", r"LOCK_NB", ""),
+    "FsConfig": (ENUMERATION, "linux/mount.h", r"FSCONFIG_\w+", ""),
+    "FsMount": (FLAGS, "linux/mount.h", r"FSMOUNT_\w+", ""),
+    "FsOpen": (FLAGS, "linux/mount.h", r"FSOPEN_\w+", ""),
+    "FsPick": (FLAGS, "linux/mount.h", r"FSPICK_\w+", ""),
+    "Futex": (ENUMERATION, "linux/futex.h", r"FUTEX_[A-Z]\w+",
+              r"FUTEX_(PRIVATE_FLAG|CLOCK_REALTIME|CMD_\w+|\w+_PRIVATE|WAITERS|OWNER_DIED|TID_\w+|BITSET_\w+|OP_\w+|ROBUST_\w+|NO_NODE|UNLOCK_\w+_LIST\w+)"),
+    "FutexFlag": (FLAGS, "linux/futex.h", r"FUTEX_(PRIVATE_FLAG|CLOCK_REALTIME)", ""),
+    "Futex2": (FLAGS, "linux/futex.h", r"FUTEX2_(NUMA|MPOL|PRIVATE)", ""),
+    "Futex2Size": (ENUMERATION, "linux/futex.h", r"FUTEX2_SIZE_U\w+", ""),
+    "Random": (FLAGS, "linux/random.h", r"GRND_\w+", ""),
+    "Inotify": (FLAGS, "linux/inotify.h", r"IN_(CLOEXEC|NONBLOCK)", ""),
+    "Watch": (FLAGS, "linux/inotify.h", r"IN_[A-Z]\w+", r"IN_(CLOEXEC|NONBLOCK|CLOSE|MOVE|ALL_EVENTS)"),
+    "IoPriorityWho": (ENUMERATION, "linux/ioprio.h", r"IOPRIO_WHO_\w+", ""),
+    "IoUringRegister": (ENUMERATION, "linux/io_uring.h", r"IORING_(UN)?REGISTER_\w+",
+                        r"IORING_REGISTER_(FILES_SKIP|USE_REGISTERED_RING|SRC_\w+|DST_\w+)"),
+    "IoUringEnter": (FLAGS, "linux/io_uring.h", r"IORING_ENTER_\w+", ""),
+    "IpcCommand": (ENUMERATION, "linux/ipc.h", r"IPC_(RMID|SET|STAT|INFO)", ""),
+    "IpcFlag": (FLAGS, "linux/ipc.h", r"IPC_(CREAT|EXCL|NOWAIT)", ""),
+    "MsgCommand": (ENUMERATION, "linux/msg.h", r"IPC_(RMID|SET|STAT|INFO)|MSG_(STAT\w*|INFO)", ""),
+    "MsgFlag": (FLAGS, "linux/msg.h", r"IPC_NOWAIT|MSG_(NOERROR|EXCEPT|COPY)", ""),
+    "SemCommand": (ENUMERATION, "linux/sem.h",
+                   r"IPC_(RMID|SET|STAT|INFO)|SEM_(STAT\w*|INFO)|GETPID|GETVAL|GETALL|GETNCNT|GETZCNT|SETVAL|SETALL", ""),
+    "ShmCommand": (ENUMERATION, "linux/shm.h", r"IPC_(RMID|SET|STAT|INFO)|SHM_(STAT\w*|INFO|LOCK|UNLOCK)", r"SHM_LOCKED"),
+    "ShmFlag": (FLAGS, "linux/ipc.h linux/shm.h", r"SHM_(HUGETLB|NORESERVE)|IPC_(CREAT|EXCL)", ""),
+    "ShmAttach": (FLAGS, "linux/shm.h", r"SHM_(RDONLY|RND|REMAP|EXEC)", ""),
+    "Itimer": (ENUMERATION, "linux/time.h", r"ITIMER_\w+", ""),
+    "Kcmp": (ENUMERATION, "linux/kcmp.h", r"KCMP_\w+", r"KCMP_TYPES"),
+    "KexecFile": (FLAGS, "linux/kexec.h", r"KEXEC_FILE_\w+", ""),
+    "Keyctl": (ENUMERATION, "linux/keyctl.h", r"KEYCTL_[A-Z]\w+", r"KEYCTL_(SUPPORTS_\w+|CAPS\w+|MOVE_EXCL)|KEYCTL_CAPABILITIES_\w+"),
+    "Keyring": (ENUMERATION, "linux/keyctl.h", r"KEY_SPEC_\w+|KEY_REQKEY_DEFL_\w+", r"KEY_REQKEY_DEFL_\w+"),
+    "LandlockCreate": (FLAGS, "linux/landlock.h", r"LANDLOCK_CREATE_RULESET_\w+", ""),
+    "LandlockRule": (ENUMERATION, "linux/landlock.h", r"LANDLOCK_RULE_\w+", ""),
+    "LandlockRestrict": (FLAGS, "linux/landlock.h", r"LANDLOCK_RESTRICT_SELF_\w+", ""),
+    "LandlockFs": (FLAGS, "linux/landlock.h", r"LANDLOCK_ACCESS_FS_\w+", ""),
+    "LandlockNet": (FLAGS, "linux/landlock.h", r"LANDLOCK_ACCESS_NET_\w+", ""),
+    "LandlockScope": (FLAGS, "linux/landlock.h", r"LANDLOCK_SCOPE_\w+", ""),
+    "LsmAttr": (ENUMERATION, "linux/lsm.h", r"LSM_ATTR_\w+", ""),
+    "LsmFlag": (FLAGS, "linux/lsm.h", r"LSM_FLAG_\w+", ""),
+    "Madvise": (ENUMERATION, "asm/mman.h", r"MADV_\w+", ""),
+    "Map": (FLAGS, "asm/mman.h linux/mman.h", r"MAP_\w+",
+            r"MAP_(SHARED\w*|PRIVATE|TYPE|FILE|HUGE_\w+)"),
+    "MapKind": (ENUMERATION, "asm/mman.h linux/mman.h", r"MAP_(SHARED|PRIVATE|SHARED_VALIDATE|DROPPABLE)", ""),
+    "Membarrier": (ENUMERATION, "linux/membarrier.h", r"MEMBARRIER_CMD_\w+", r"MEMBARRIER_CMD_(SHARED|FLAG\w*)"),
+    "MembarrierFlag": (FLAGS, "linux/membarrier.h", r"MEMBARRIER_CMD_FLAG_\w+", ""),
+    "Memfd": (FLAGS, "linux/memfd.h", r"MFD_[A-Z]\w+", r"MFD_HUGE_\w+"),
+    "Mlock": (FLAGS, "asm/mman.h", r"MLOCK_\w+", ""),
+    "MlockAll": (FLAGS, "asm/mman.h", r"MCL_\w+", ""),
+    "Mount": (FLAGS, "linux/mount.h", r"MS_[A-Z]\w+", r"MS_(MGC_\w+|RMT_\w+|VERBOSE)"),
+    "MountAttr": (FLAGS, "linux/mount.h", r"MOUNT_ATTR_[A-Z]\w+", r"MOUNT_ATTR_(SIZE_\w+|_ATIME|RELATIME)"),
+    "MoveMount": (FLAGS, "linux/mount.h", r"MOVE_MOUNT_\w+", ""),
+    "Statmount": (FLAGS, "linux/mount.h", r"STATMOUNT_\w+", r"STATMOUNT_BY_FD"),
+    "Mpol": (ENUMERATION, "linux/mempolicy.h", r"MPOL_[A-Z]\w+", r"MPOL_(F_\w+|MF_\w+)"),
+    "MpolMode": (FLAGS, "linux/mempolicy.h", r"MPOL_F_(STATIC_NODES|RELATIVE_NODES|NUMA_BALANCING)", ""),
+    "MpolGet": (FLAGS, "linux/mempolicy.h", r"MPOL_F_(NODE|ADDR|MEMS_ALLOWED)", ""),
+    "MpolMove": (FLAGS, "linux/mempolicy.h", r"MPOL_MF_(STRICT|MOVE\w*)", ""),
+    "Mremap": (FLAGS, "linux/mman.h", r"MREMAP_\w+", ""),
+    "Msync": (FLAGS, "asm/mman.h", r"MS_(ASYNC|INVALIDATE|SYNC)", ""),
+    "Module": (FLAGS, "linux/module.h", r"MODULE_INIT_\w+", ""),
+    "OpenFlag": (FLAGS, "linux/fcntl.h", r"_*O_[A-Z]\w+|FASYNC", r"O_(ACCMODE|RDONLY|WRONLY|RDWR|NDELAY)|O_TMPFILE_\w+|\w+EMPTYPATH"),
+    "OpenMode": (ENUMERATION, "linux/fcntl.h", r"O_(RDONLY|WRONLY|RDWR|ACCMODE)", ""),
+    "OpenTree": (FLAGS, "linux/mount.h linux/fcntl.h",
+                 r"OPEN_TREE_\w+|AT_(SYMLINK_NOFOLLOW|NO_AUTOMOUNT|EMPTY_PATH|RECURSIVE)", ""),
+    "Perf": (FLAGS, "linux/perf_event.h", r"PERF_FLAG_\w+", ""),
+    "Personality": (ENUMERATION, "linux/personality.h", r"PER_[A-Z]\w+", ""),
+    "PersonalityFlag": (FLAGS, "linux/personality.h",
+                        r"UNAME26|ADDR_NO_RANDOMIZE|FDPIC_FUNCPTRS|MMAP_PAGE_ZERO|ADDR_COMPAT_LAYOUT|READ_IMPLIES_EXEC|ADDR_LIMIT_\w+|"
+                        r"SHORT_INODE|WHOLE_SECONDS|STICKY_TIMEOUTS", ""),
+    "PidFd": (FLAGS, "linux/pidfd.h", r"PIDFD_(NONBLOCK|THREAD)", ""),
+    "PidFdSignal": (FLAGS, "linux/pidfd.h", r"PIDFD_SIGNAL_\w+", ""),
+    "Pkey": (FLAGS, "asm/mman.h", r"PKEY_DISABLE_\w+", ""),
+    "PollEvent": (FLAGS, "asm/poll.h", r"POLL[A-Z]+", r"POLLFREE"),
+    "Prctl": (ENUMERATION, "linux/prctl.h", r"PR_[A-Z]\w+",
+              r"PR_(SET_PTRACER_ANY|SET_MM_\w+|ENDIAN_\w+|FP_\w+|FPEMU_\w+|TIMING_\w+|TSC_\w+|UNALIGN_\w+|MCE_KILL_(?!GET)\w+|CAP_AMBIENT_\w+|SPEC_\w+|PAC_\w+KEY"
+              r"|TAGGED_\w+|MTE_\w+|SVE_\w+|SME_\w+|SCHED_CORE_\w+|MDWE_\w+|SET_VMA_\w+|RISCV_\w+_(OFF|ON|CUR|NEXT|INHERIT|DEFAULT|SCOPE\w*|MASK)|RISCV_CTX_\w+|RISCV_SCOPE_\w+"
+              r"|RISCV_V_VSTATE_CTRL_\w+|DUMP\w+|PPC_DEXCR_(CTRL_\w+|SBHE|IBRTPD|SRAPD|NPHIE)|SYS_DISPATCH_\w+|SHADOW_STACK_(ENABLE|WRITE|PUSH)|PMLEN_\w+"
+              r"|THP_\w+|FUTEX_HASH_\w+|TIMER_CREATE_RESTORE_IDS_\w+|RSEQ_SLICE_EXT_\w+|CFI_\w+|RISCV_CFI_\w+|RSEQ_SLICE_EXTENSION_\w+|BRANCH_LANDING_PADS_\w+)"),
+    "PrctlMm": (ENUMERATION, "linux/prctl.h", r"PR_SET_MM_\w+", ""),
+    "PrctlVma": (ENUMERATION, "linux/prctl.h", r"PR_SET_VMA_\w+", ""),
+    "PrctlAmbient": (ENUMERATION, "linux/prctl.h", r"PR_CAP_AMBIENT_\w+", ""),
+    "PrctlTsc": (ENUMERATION, "linux/prctl.h", r"PR_TSC_\w+", ""),
+    "PrctlMceKill": (ENUMERATION, "linux/prctl.h", r"PR_MCE_KILL_(CLEAR|SET)", ""),
+    "PrctlMdwe": (FLAGS, "linux/prctl.h", r"PR_MDWE_\w+", ""),
+    "PrctlSpec": (ENUMERATION, "linux/prctl.h", r"PR_SPEC_(STORE_BYPASS|INDIRECT_BRANCH|L1D_FLUSH)", ""),
+    "PrctlSpecControl": (FLAGS, "linux/prctl.h", r"PR_SPEC_(PRCTL|ENABLE|DISABLE|FORCE_DISABLE|DISABLE_NOEXEC)", ""),
+    "PrctlDispatch": (ENUMERATION, "linux/prctl.h", r"PR_SYS_DISPATCH_(OFF|ON|EXCLUSIVE_ON|INCLUSIVE_ON)", r"PR_SYS_DISPATCH_ON"),
+    "PrctlCore": (ENUMERATION, "linux/prctl.h", r"PR_SCHED_CORE_(GET|CREATE|SHARE_TO|SHARE_FROM)", ""),
+    "PrctlTiming": (ENUMERATION, "linux/prctl.h", r"PR_TIMING_\w+", ""),
+    "SecureBit": (FLAGS, "linux/securebits.h", r"SECBIT_\w+", ""),
+    "SeccompMode": (ENUMERATION, "linux/seccomp.h", r"SECCOMP_MODE_\w+", ""),
+    "Seccomp": (ENUMERATION, "linux/seccomp.h", r"SECCOMP_(SET|GET)_\w+", ""),
+    "SeccompFlag": (FLAGS, "linux/seccomp.h", r"SECCOMP_FILTER_FLAG_\w+", ""),
+    "SeccompAction": (ENUMERATION, "linux/seccomp.h", r"SECCOMP_RET_[A-Z]\w+", r"SECCOMP_RET_(ACTION\w*|DATA|KILL)"),
+    "Capability": (ENUMERATION, "linux/capability.h", r"CAP_[A-Z]\w+", r"CAP_(LAST_CAP|OPT\w+)"),
+    "Priority": (ENUMERATION, "linux/resource.h", r"PRIO_(PROCESS|PGRP|USER)", ""),
+    "Prot": (FLAGS, "asm/mman.h", r"PROT_[A-Z]\w+", r"PROT_NONE"),
+    "Ptrace": (ENUMERATION, "linux/ptrace.h asm/ptrace-abi.h", r"PTRACE_[A-Z]\w+",
+               r"PTRACE_(EVENT\w*|O_\w+|PEEKSIGINFO_\w+|EVENTMSG_\w+|SYSCALL_INFO_\w+|OLDSETOPTIONS|SECCOMP_\w+(?!))|PTRACE_EVENT_\w+"),
+    "PtraceOption": (FLAGS, "linux/ptrace.h", r"PTRACE_O_\w+", ""),
+    "Quota": (ENUMERATION, "linux/quota.h linux/dqblk_xfs.h", r"Q_\w+", r"Q_(COMM|XGETPQUOTA)"),
+    "QuotaType": (ENUMERATION, "linux/quota.h", r"(USR|GRP|PRJ)QUOTA", ""),
+    "ReadWrite": (FLAGS, "linux/fs.h", r"RWF_\w+", r"RWF_SUPPORTED"),
+    "Reboot": (ENUMERATION, "linux/reboot.h", r"LINUX_REBOOT_CMD_\w+", ""),
+    "RebootMagic": (ENUMERATION, "linux/reboot.h", r"LINUX_REBOOT_MAGIC\w+", ""),
+    "Rename": (FLAGS, "linux/fs.h", r"RENAME_\w+", ""),
+    "Resolve": (FLAGS, "linux/openat2.h", r"RESOLVE_\w+", ""),
+    "Rlimit": (ENUMERATION, "asm/resource.h", r"RLIMIT_[A-Z]+", ""),
+    "Rseq": (FLAGS, "linux/rseq.h", r"RSEQ_FLAG_\w+", ""),
+    "Rusage": (ENUMERATION, "linux/resource.h", r"RUSAGE_\w+", r"RUSAGE_BOTH"),
+    "Sched": (ENUMERATION, "linux/sched.h", r"SCHED_[A-Z]+", r"SCHED_OTHER|SCHED_FLAG\w*"),
+    "SchedReset": (FLAGS, "linux/sched.h", r"SCHED_RESET_ON_FORK", ""),
+    "SchedFlag": (FLAGS, "linux/sched.h", r"SCHED_FLAG_\w+", r"SCHED_FLAG_(KEEP_ALL|UTIL_CLAMP|ALL)"),
+    "SigAction": (FLAGS, "asm/signal.h", r"SA_[A-Z]\w+", r"SA_(NOMASK|ONESHOT)"),
+    "SigMask": (ENUMERATION, "asm/signal.h", r"SIG_(BLOCK|UNBLOCK|SETMASK)", ""),
+    "SigStack": (ENUMERATION, "linux/signal.h", r"SS_(ONSTACK|DISABLE)", ""),
+    "SigStackFlag": (FLAGS, "linux/signal.h", r"SS_AUTODISARM", ""),
+    "SignalFd": (FLAGS, "linux/signalfd.h", r"SFD_\w+", ""),
+    "SigEvent": (ENUMERATION, "asm/siginfo.h", r"SIGEV_\w+", ""),
+    "Statx": (FLAGS, "linux/stat.h", r"STATX_[A-Z]\w+", r"STATX_(ALL|BASIC_STATS|ATTR_\w+|_RESERVED)"),
+    "StatxAttribute": (FLAGS, "linux/stat.h", r"STATX_ATTR_\w+", ""),
+    "SyncRange": (FLAGS, "linux/fs.h", r"SYNC_FILE_RANGE_[A-Z]\w+", r"SYNC_FILE_RANGE_WRITE_AND_WAIT"),
+    "TimerFd": (FLAGS, "linux/timerfd.h", r"TFD_(CLOEXEC|NONBLOCK)", ""),
+    "TimerFdSet": (FLAGS, "linux/timerfd.h", r"TFD_TIMER_\w+", ""),
+    "Timer": (FLAGS, "linux/time.h", r"TIMER_ABSTIME", ""),
+    "Userfault": (FLAGS, "linux/userfaultfd.h linux/fcntl.h", r"UFFD_USER_MODE_ONLY|O_(CLOEXEC|NONBLOCK)", ""),
+    "Wait": (FLAGS, "linux/wait.h", r"WNOHANG|WUNTRACED|WCONTINUED|WNOWAIT|WEXITED|__W(NOTHREAD|ALL|CLONE)", ""),
+    "WaitId": (FLAGS, "linux/wait.h", r"WNOHANG|WSTOPPED|WCONTINUED|WNOWAIT|WEXITED|__W(NOTHREAD|ALL|CLONE)", ""),
+    "WaitIdType": (ENUMERATION, "linux/wait.h", r"P_(ALL|PID|PGID|PIDFD)", ""),
+    "Whence": (ENUMERATION, "linux/fs.h", r"SEEK_\w+", ""),
+    "Xattr": (FLAGS, "linux/xattr.h", r"XATTR_(CREATE|REPLACE)", ""),
+    "ChildCode": (ENUMERATION, "asm/siginfo.h", r"CLD_\w+", ""),
+    "IpProtocol": (ENUMERATION, "linux/in.h linux/in6.h", r"IPPROTO_\w+",
+                   r"IPPROTO_(HOPOPTS|ROUTING|FRAGMENT|ICMPV6|NONE|DSTOPTS|MH)"),
+    "NetlinkProtocol": (ENUMERATION, "linux/netlink.h", r"NETLINK_\w+",
+                        r"NETLINK_(ADD_MEMBERSHIP|DROP_MEMBERSHIP|PKTINFO|BROADCAST_ERROR|NO_ENOBUFS|RX_RING|TX_RING|LISTEN_ALL_NSID|"
+                        r"LIST_MEMBERSHIPS|CAP_ACK|EXT_ACK|GET_STRICT_CHK|UNCONNECTED|CONNECTED|INET_DIAG)"),
+    "SolSocket": (ENUMERATION, "asm/socket.h", r"SO_[A-Z]\w+",
+                  r"SO_(ATTACH_FILTER_\w+|GET_FILTER|DETACH_BPF|SNDTIMEO|RCVTIMEO|TIMESTAMP|TIMESTAMPNS|TIMESTAMPING)"),
+    "SolSocketGet": (ENUMERATION, "asm/socket.h", r"SO_GET_FILTER", ""),
+    "SolIp": (ENUMERATION, "linux/in.h linux/mroute.h", r"(IP|MCAST|MRT)_[A-Z]\w+",
+              r"IP_(PMTUDISC_\w+|RECVRETOPTS|DEFAULT_\w+|MSFILTER_\w+|MF|DF|CE|OFFSET)|MCAST_(EXCLUDE|INCLUDE)|MRT_(BASE|FLUSH_\w+)|MCAST_MSFILTER_\w+|IP_RECVORIGDSTADDR"),
+    "SolIpv6": (ENUMERATION, "linux/in6.h", r"IPV6_[A-Z]\w+|MCAST_\w+",
+                r"IPV6_(PMTUDISC_\w+|PRIORITY_\w+|TLV_\w+|FL_\w+|FLOWINFO_\w+|FLOWLABEL_\w+|PREFER_\w+|ADDRFORM_\w+|SRCRT_\w+|MIN_MTU|UNICAST_HOPS_\w+)"
+                r"|MCAST_(EXCLUDE|INCLUDE)|IPV6_RECVORIGDSTADDR"),
+    "SolTcp": (ENUMERATION, "linux/tcp.h", r"TCP_[A-Z]\w+",
+               r"TCP_(ACCECN_\w+|CM_INQ|DATA_OFFSET|MSS_\w+|FLAG_\w+|ESTABLISHED|SYN_\w+|FIN_\w+|TIME_WAIT|CLOSE\w*|LAST_ACK|LISTEN|CLOSING|NEW_SYN\w*|MD5SIG_(MAX|FLAG)\w*|NLA_\w+"
+               r"|RECEIVE_ZEROCOPY_\w+|CA_\w+|REPAIR_(ON|OFF)\w*|NO_QUEUE|RECV_QUEUE|SEND_QUEUE|QUEUES_NR|AO_(MAXKEYLEN|KEYF\w*)|TLSTX)"),
+    "SolUdp": (ENUMERATION, "linux/udp.h", r"UDP_[A-Z]\w+", r"UDP_ENCAP_\w+"),
+    "SolNetlink": (ENUMERATION, "linux/netlink.h",
+                   r"NETLINK_(ADD_MEMBERSHIP|DROP_MEMBERSHIP|PKTINFO|BROADCAST_ERROR|NO_ENOBUFS|RX_RING|TX_RING|LISTEN_ALL_NSID|LIST_MEMBERSHIPS|"
+                   r"CAP_ACK|EXT_ACK|GET_STRICT_CHK)", ""),
+    "SolPacket": (ENUMERATION, "linux/if_packet.h", r"PACKET_[A-Z]\w+",
+                  r"PACKET_(HOST|BROADCAST|MULTICAST|OTHERHOST|OUTGOING|LOOPBACK|USER|KERNEL|FASTROUTE|MR_\w+|FANOUT_\w+)"),
+    "SolTls": (ENUMERATION, "linux/tls.h", r"TLS_(TX|RX|TX_ZEROCOPY_RO|RX_EXPECT_NO_PAD|TX_MAX_PAYLOAD_LEN)", ""),
+    "SolRaw": (ENUMERATION, "linux/icmp.h", r"ICMP_FILTER", ""),
+    "SolVsock": (ENUMERATION, "linux/vm_sockets.h", r"SO_VM_SOCKETS_[A-Z]\w+", r"SO_VM_SOCKETS_CONNECT_TIMEOUT"),
+    "SolAlg": (ENUMERATION, "linux/if_alg.h", r"ALG_SET_\w+|ALG_(?!OP)\w+", r"ALG_OP_\w+"),
+    "SolXdp": (ENUMERATION, "linux/if_xdp.h", r"XDP_(MMAP_OFFSETS|RX_RING|TX_RING|UMEM_REG|UMEM_FILL_RING|UMEM_COMPLETION_RING|STATISTICS|OPTIONS)", ""),
+}
+
+# What the kernel calls otherwise than the manual pages and strace do, or what only names another name.
+RENAMED = {"FASYNC": "O_ASYNC", "SCHED_NORMAL": "SCHED_OTHER"}
+
+# Headers below which the commands of devices are looked for.
+IOCTL_FOLDERS = ("linux", "asm", "asm-generic", "drm", "sound", "rdma", "scsi", "mtd", "misc", "video", "xen", "cxl", "fwctl", "regulator")
+IOCTL_PLAIN = {"asm-generic/ioctls.h": r"(TC|TIOC|FIO)\w+", "linux/sockios.h": r"SIOC\w+", "linux/hdreg.h": r"HDIO_\w+",
+               "linux/cdrom.h": r"CDROM\w+|DVD_\w+", "linux/kd.h": r"(KD|GIO|PIO)\w+", "linux/vt.h": r"VT_[A-Z]+\w*",
+               "linux/fb.h": r"FBIO\w*_\w+", "linux/loop.h": r"LOOP_[A-Z]\w+", "linux/wireless.h": r"SIOC[SG]IW\w+", "linux/ppp-ioctl.h": r"(?!)",
+               "linux/if_tun.h": r"(?!)", "scsi/sg.h": r"SG_[GSNE]\w+", "scsi/scsi_ioctl.h": r"(?!)", "linux/atm.h": r"(?!)"}
+IOCTL_PLAIN_NOT = r"TIOC(PKT_\w+|SER_\w+|M_\w+)|TC(OOFF|OON|IOFF|ION|IFLUSH|OFLUSH|IOFLUSH|SANOW|SADRAIN|SAFLUSH)|LOOP_(CTL_\w+(?!))|VT_(AUTO|PROCESS|ACKACQ)|KD_\w+|TIOCINQ|HDIO_\w+_HDR_SIZE|HDIO_DRIVE_CMD_AEB|LOOP_SET_STATUS_\w+|LOOP_CONFIGURE_\w+|SG_(GET_VERSION_NUM\w+|SCATTER\w*|NEXT\w*|EMULATED\w*)|" \
+    r"CDROM(_[A-Z]\w+)|CDROM_(LBA|MSF|DATA_TRACK|LEADOUT|AUDIO\w*|PACKET_SIZE)|CDROM_(MECH_\w+)|DVD_(?!READ_STRUCT|WRITE_STRUCT|AUTH)\w+|VT_(EVENT\w*|UNDEFINED)|SIOCPROTOPRIVATE|SIOCDEVPRIVATE|LOOP_CLR_FD_\w+|SIOCIWFIRST\w*|SIOCIWLAST\w*"
+
+
+def unsigned(value):
+    """An int below zero as the 32 bits that a call takes."""
+    return value if value >= 0 else value % 2**(32 if value >= -2**31 else 64)
+
+
+class Headers:
+    def __init__(self, folder):
+        machine = os.path.join(folder, "x86_64-linux-gnu")
+        resources = subprocess.run(["clang", "-print-resource-dir"], capture_output=True, text=True, check=True).stdout.strip()
+        self.folder = folder
+        self.command = ["clang", "-target", "x86_64-linux-gnu", "-x", "c", "-std=gnu11", "-w", "-nostdinc", f"-I{folder}", f"-I{machine}",
+                        f"-isystem{resources}/include"]
+        self.machine = machine
+
+    def preprocessed(self, includes, *options):
+        return subprocess.run([*self.command, "-E", "-P", *options, "-"], input=includes, capture_output=True, text=True).stdout
+
+    def values(self, includes, names):
+        """Name to number of those that are constants."""
+        names = sorted(names)
+        while names:
+            lines = [f"const unsigned long long value_{name} = (unsigned long long)({name});" for name in names]
+            source = includes + "#line 1 \"values\"\n" + "\n".join(lines) + "\n"
+            done = subprocess.run([*self.command, "-ferror-limit=0", "-S", "-emit-llvm", "-o", "-", "-"], input=source, capture_output=True, text=True)
+            if done.returncode == 0:
+                return {name: unsigned(int(value)) for name, value in re.findall(r"@value_(\w+) = .*?constant i64 (-?\d+)", done.stdout)}
+            bad = {int(line) - 1 for line in re.findall(r"^values:(\d+):\d+: (?:fatal )?error", done.stderr, re.M)}
+            if not bad:
+                return {}
+            names = [name for at, name in enumerate(names) if at not in bad]
+        return {}
+
+
+def prelude(headers):
+    return "".join(f"#include <{header}>\n" for header in ["linux/types.h", *headers])
+
+
+def names_of(spec, text):
+    """The candidates of a group in what its headers define."""
+    _, _, pattern, without = spec
+    return {name for name in re.findall(r"\b[A-Za-z_]\w*", text)
+            if re.fullmatch(pattern, name) and not re.fullmatch(NO_VALUES, name) and not (without and re.fullmatch(without, name))}
+
+
+def groups_of(headers, files):
+    """The tables of all groups whose names are in these headers."""
+    specs = {name: spec for name, spec in GROUPS.items() if spec[1] == files}
+    includes = prelude(files.split())
+    text = headers.preprocessed(includes, "-dD")
+    candidates = {name: names_of(spec, text) for name, spec in specs.items()}
+    values = headers.values(includes, set().union(*candidates.values()))
+    made = {}
+    for name, spec in specs.items():
+        found = {RENAMED.get(one, one): values[one] for one in candidates[name] if one in values}
+        if spec[0] == FLAGS:
+            rows = [(value, one) for one, value in found.items() if value]
+            made[name] = sorted(rows, key=lambda row: (-bin(row[0]).count("1"), row))
+        else:
+            made[name] = sorted((value, one) for one, value in found.items())
+    return made
+
+
+def ioctls_of(headers, header):
+    try:
+        text = open(os.path.join(headers.machine if header.startswith("asm/") else headers.folder, header), errors="replace").read()
+    except OSError:
+        return {}
+    candidates = set(re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(?=[^\n]*\b\w*_IO(?:[RW]|WR)?\w*[ \t]*\()", text, re.M))
+    if header in IOCTL_PLAIN:
+        candidates |= {name for name in re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+\S", text, re.M)
+                       if re.fullmatch(IOCTL_PLAIN[header], name) and not re.fullmatch(IOCTL_PLAIN_NOT, name)}
+    values = headers.values(prelude([header]), candidates)
+    return {name: value for name, value in values.items() if 0 < value < 2**32 and not re.fullmatch(NO_VALUES, name)}
+
+
+def ioctls(headers):
+    files = []
+    for folder in IOCTL_FOLDERS:
+        top = os.path.join(headers.machine if folder == "asm" else headers.folder, folder)
+        for place, _, names in os.walk(top):
+            for name in sorted(names):
+                path = os.path.join(place, name)
+                header = os.path.join(folder, os.path.relpath(path, top))
+                if header in IOCTL_PLAIN or re.search(r"define.*\b_IO(R|W|WR)?\(", open(path, errors="replace").read()):
+                    files.append(header)
+    numbers = {}
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for values in pool.map(lambda header: ioctls_of(headers, header), sorted(set(files))):
+            for name, value in values.items():
+                numbers.setdefault(value, set()).add(name)
+    return sorted((value, " or ".join(sorted(names))) for value, names in numbers.items())
+
+
+def tables(headers, with_ioctls=True):
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        made = {}
+        for part in pool.map(lambda files: groups_of(headers, files), sorted({spec[1] for spec in GROUPS.values()})):
+            made |= part
+        made = {name: made[name] for name in GROUPS}
+    if with_ioctls:
+        made["Ioctl"] = ioctls(headers)
+    return {name: rows for name, rows in made.items() if rows}
+
+
+def header_text(made, version):
+    out = ["// SPDX-License-Identifier: GPL-2.0-or-later OR MIT",
+           f"// Names from the UAPI headers of linux-libc-dev {version}. Made by scripts/kernel-names.py; do not edit.",
+           "#pragma once", "", '#include "syscalls/flag_names.h"', "", "// clang-format off", "namespace uscope::syscalls::kernel {", ""]
+    out.append(f'inline constexpr const char kHeaders[] = "{version}";')
+    for name, rows in made.items():
+        out.append(f"inline constexpr FlagName k{name}[] = {{")
+        out += [f'    {{{value:#x}, "{text}"}},' for value, text in rows]
+        out.append("};")
+    out += ["", "}  // namespace uscope::syscalls::kernel", ""]
+    return "\n".join(out)
+
+
+def main():
+    sys.stdout.write(header_text(tables(Headers(sys.argv[1])), sys.argv[2]))
+
+
+if __name__ == "__main__":
+    main()

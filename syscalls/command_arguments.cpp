@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "syscalls/command_arguments.h"
+
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "syscalls/flag_tables.h"
+
+namespace uscope::syscalls {
+namespace {
+
+constexpr CommandArguments kEntries[] = {
+    {"fcntl", "F_DUPFD", "dfi"},
+    {"fcntl", "F_GETFD", "df"},
+    {"fcntl", "F_SETFD", "dff", {{2, &kFdFlag}}},
+    {"fcntl", "F_GETFL", "df"},
+    {"fcntl", "F_SETFL", "dff", {{2, &kOpen}}},
+    {"fcntl", "F_GETLK", "dfp"},
+    {"fcntl", "F_SETLK", "dfp"},
+    {"fcntl", "F_SETLKW", "dfp"},
+    {"fcntl", "F_SETOWN", "dfi"},
+    {"fcntl", "F_GETOWN", "df"},
+    {"fcntl", "F_SETSIG", "dfg"},
+    {"fcntl", "F_GETSIG", "df"},
+    {"fcntl", "F_SETOWN_EX", "dfp"},
+    {"fcntl", "F_GETOWN_EX", "dfp"},
+    {"fcntl", "F_GETOWNER_UIDS", "dfp"},
+    {"fcntl", "F_OFD_GETLK", "dfp"},
+    {"fcntl", "F_OFD_SETLK", "dfp"},
+    {"fcntl", "F_OFD_SETLKW", "dfp"},
+    {"fcntl", "F_SETLEASE", "dff", {{2, &kLease}}},
+    {"fcntl", "F_GETLEASE", "df"},
+    {"fcntl", "F_NOTIFY", "dff", {{2, &kNotify}}},
+    {"fcntl", "F_DUPFD_QUERY", "dfd"},
+    {"fcntl", "F_CREATED_QUERY", "df"},
+    {"fcntl", "F_DUPFD_CLOEXEC", "dfi"},
+    {"fcntl", "F_SETPIPE_SZ", "dfi"},
+    {"fcntl", "F_GETPIPE_SZ", "df"},
+    {"fcntl", "F_ADD_SEALS", "dff", {{2, &kSeal}}},
+    {"fcntl", "F_GET_SEALS", "df"},
+    {"fcntl", "F_GET_RW_HINT", "dfp"},
+    {"fcntl", "F_SET_RW_HINT", "dfp"},
+    {"fcntl", "F_GET_FILE_RW_HINT", "dfp"},
+    {"fcntl", "F_SET_FILE_RW_HINT", "dfp"},
+    {"fcntl", "F_GETDELEG", "dfp"},
+    {"fcntl", "F_SETDELEG", "dfp"},
+
+    {"futex", "FUTEX_WAIT", "qfut"},
+    {"futex", "FUTEX_WAKE", "qfu"},
+    {"futex", "FUTEX_FD", "qfu"},
+    {"futex", "FUTEX_REQUEUE", "qfuup"},
+    {"futex", "FUTEX_CMP_REQUEUE", "qfuupu"},
+    {"futex", "FUTEX_WAKE_OP", "qfuupf"},
+    {"futex", "FUTEX_LOCK_PI", "qf-t"},
+    {"futex", "FUTEX_UNLOCK_PI", "qf"},
+    {"futex", "FUTEX_TRYLOCK_PI", "qf"},
+    {"futex", "FUTEX_WAIT_BITSET", "qfut-f"},
+    {"futex", "FUTEX_WAKE_BITSET", "qfu--f"},
+    {"futex", "FUTEX_WAIT_REQUEUE_PI", "qfutp"},
+    {"futex", "FUTEX_CMP_REQUEUE_PI", "qfuupu"},
+    {"futex", "FUTEX_LOCK_PI2", "qf-t"},
+
+    {"prctl", "PR_SET_PDEATHSIG", "fg"},
+    {"prctl", "PR_GET_PDEATHSIG", "fp"},
+    {"prctl", "PR_GET_DUMPABLE", "f"},
+    {"prctl", "PR_SET_DUMPABLE", "fz"},
+    {"prctl", "PR_GET_KEEPCAPS", "f"},
+    {"prctl", "PR_SET_KEEPCAPS", "fz"},
+    {"prctl", "PR_GET_TIMING", "f"},
+    {"prctl", "PR_SET_TIMING", "ff", {{1, &kPrctlTiming}}},
+    {"prctl", "PR_SET_NAME", "fs"},
+    {"prctl", "PR_GET_NAME", "fp"},
+    {"prctl", "PR_GET_SECCOMP", "f"},
+    {"prctl", "PR_SET_SECCOMP", "ffp", {{1, &kSeccompMode}}},
+    {"prctl", "PR_CAPBSET_READ", "ff", {{1, &kCapability}}},
+    {"prctl", "PR_CAPBSET_DROP", "ff", {{1, &kCapability}}},
+    {"prctl", "PR_GET_TSC", "fp"},
+    {"prctl", "PR_SET_TSC", "ff", {{1, &kPrctlTsc}}},
+    {"prctl", "PR_GET_SECUREBITS", "f"},
+    {"prctl", "PR_SET_SECUREBITS", "ff", {{1, &kSecureBit}}},
+    {"prctl", "PR_SET_TIMERSLACK", "fz"},
+    {"prctl", "PR_GET_TIMERSLACK", "f"},
+    {"prctl", "PR_TASK_PERF_EVENTS_DISABLE", "f"},
+    {"prctl", "PR_TASK_PERF_EVENTS_ENABLE", "f"},
+    {"prctl", "PR_MCE_KILL", "ffooo", {{1, &kPrctlMceKill}}},
+    {"prctl", "PR_SET_MM", "ffooo", {{1, &kPrctlMm}}},
+    {"prctl", "PR_SET_CHILD_SUBREAPER", "fz"},
+    {"prctl", "PR_GET_CHILD_SUBREAPER", "fp"},
+    {"prctl", "PR_GET_TID_ADDRESS", "fp"},
+    {"prctl", "PR_SET_NO_NEW_PRIVS", "fzooo"},
+    {"prctl", "PR_SET_THP_DISABLE", "fzooo"},
+    {"prctl", "PR_CAP_AMBIENT", "fffoo", {{1, &kPrctlAmbient}, {2, &kCapability}}},
+    {"prctl", "PR_GET_SPECULATION_CTRL", "ffooo", {{1, &kPrctlSpec}}},
+    {"prctl", "PR_SET_SPECULATION_CTRL", "fffoo", {{1, &kPrctlSpec}, {2, &kPrctlSpecControl}}},
+    {"prctl", "PR_SET_SYSCALL_USER_DISPATCH", "ffopp", {{1, &kPrctlDispatch}}},
+    {"prctl", "PR_SCHED_CORE", "ffifp", {{1, &kPrctlCore}}},
+    {"prctl", "PR_SET_MDWE", "ffooo", {{1, &kPrctlMdwe}}},
+    {"prctl", "PR_GET_AUXV", "fpzoo"},
+    {"prctl", "PR_SET_VMA", "ffpzp", {{1, &kPrctlVma}}},
+    {"prctl", "PR_SET_PTRACER", "fi"},
+    {"prctl", "", "foooo"},
+
+    {"ptrace", "PTRACE_TRACEME", "F"},
+    {"ptrace", "PTRACE_SEIZE", "Flpf", {{3, &kPtraceOption}}},
+    {"ptrace", "PTRACE_SETOPTIONS", "Flpf", {{3, &kPtraceOption}}},
+    {"ptrace", "PTRACE_CONT", "Flpg"},
+    {"ptrace", "PTRACE_DETACH", "Flpg"},
+    {"ptrace", "PTRACE_SYSCALL", "Flpg"},
+    {"ptrace", "PTRACE_SINGLESTEP", "Flpg"},
+
+    {"seccomp", "SECCOMP_SET_MODE_FILTER", "ffp", {{1, &kSeccompFlag}}},
+
+    {"kcmp", "KCMP_FILE", "iifdd"},
+    {"kcmp", "KCMP_VM", "iif"},
+    {"kcmp", "KCMP_FILES", "iif"},
+    {"kcmp", "KCMP_FS", "iif"},
+    {"kcmp", "KCMP_SIGHAND", "iif"},
+    {"kcmp", "KCMP_IO", "iif"},
+    {"kcmp", "KCMP_SYSVSEM", "iif"},
+    {"kcmp", "KCMP_EPOLL_TFD", "iifdp"},
+
+    {"keyctl", "KEYCTL_GET_KEYRING_ID", "fii", {{1, &kKeyring}}},
+    {"keyctl", "KEYCTL_JOIN_SESSION_KEYRING", "fp"},
+    {"keyctl", "KEYCTL_UPDATE", "fipz", {{1, &kKeyring}}},
+    {"keyctl", "KEYCTL_REVOKE", "fi", {{1, &kKeyring}}},
+    {"keyctl", "KEYCTL_CHOWN", "fiuu", {{1, &kKeyring}}},
+    {"keyctl", "KEYCTL_SETPERM", "fif", {{1, &kKeyring}}},
+    {"keyctl", "KEYCTL_DESCRIBE", "fipz", {{1, &kKeyring}}},
+    {"keyctl", "KEYCTL_CLEAR", "fi", {{1, &kKeyring}}},
+    {"keyctl", "KEYCTL_LINK", "fii", {{1, &kKeyring}, {2, &kKeyring}}},
+    {"keyctl", "KEYCTL_UNLINK", "fii", {{1, &kKeyring}, {2, &kKeyring}}},
+    {"keyctl", "KEYCTL_SEARCH", "fippi", {{1, &kKeyring}, {4, &kKeyring}}},
+    {"keyctl", "KEYCTL_READ", "fipz", {{1, &kKeyring}}},
+    {"keyctl", "KEYCTL_INSTANTIATE", "fipzi", {{1, &kKeyring}, {4, &kKeyring}}},
+    {"keyctl", "KEYCTL_NEGATE", "fiui", {{1, &kKeyring}, {3, &kKeyring}}},
+    {"keyctl", "KEYCTL_SET_REQKEY_KEYRING", "fi"},
+    {"keyctl", "KEYCTL_SET_TIMEOUT", "fiu", {{1, &kKeyring}}},
+    {"keyctl", "KEYCTL_ASSUME_AUTHORITY", "fi", {{1, &kKeyring}}},
+    {"keyctl", "KEYCTL_GET_SECURITY", "fipz", {{1, &kKeyring}}},
+    {"keyctl", "KEYCTL_SESSION_TO_PARENT", "f"},
+    {"keyctl", "KEYCTL_REJECT", "fiuui", {{1, &kKeyring}, {4, &kKeyring}}},
+    {"keyctl", "KEYCTL_INVALIDATE", "fi", {{1, &kKeyring}}},
+    {"keyctl", "KEYCTL_GET_PERSISTENT", "fui", {{2, &kKeyring}}},
+};
+
+struct Call {
+  std::size_t place;
+  const FlagSet* commands;
+  std::map<std::uint64_t, const CommandArguments*> by_command;
+  const CommandArguments* any = nullptr;
+};
+
+std::map<std::string_view, Call> index_of_calls() {
+  constexpr std::string_view kSecond = " fcntl futex ";
+  std::map<std::string_view, Call> calls;
+  for (const CommandArguments& entry : kEntries) {
+    const bool is_second = kSecond.find(entry.call) != std::string_view::npos;
+    const std::size_t place = entry.call == "kcmp" ? 2 : is_second ? 1 : 0;
+    Call& call = calls.try_emplace(entry.call, Call{place, flags_of(entry.call, place), {}}).first->second;
+    const std::optional<std::uint64_t> value = flag_value(*call.commands, entry.command);
+    if (value)
+      call.by_command.emplace(*value, &entry);
+    else
+      call.any = &entry;
+  }
+  return calls;
+}
+
+const Call* call_of(std::string_view name) {
+  static const std::map<std::string_view, Call> calls = index_of_calls();
+  const auto at = calls.find(name);
+  return at == calls.end() ? nullptr : &at->second;
+}
+
+}  // namespace
+
+const CommandArguments* command_arguments(std::string_view call, std::span<const std::int64_t> args) {
+  const Call* of = call_of(call);
+  if (of == nullptr || of->place >= args.size()) return nullptr;
+  // The commands of all these calls are of 32 bits but for ptrace's.
+  std::uint64_t command = static_cast<std::uint64_t>(args[of->place]) & of->commands->part;
+  if (call != "ptrace") command &= 0xffffffffU;
+  const auto at = of->by_command.find(command);
+  return at == of->by_command.end() ? of->any : at->second;
+}
+
+std::span<const CommandArguments> all_command_arguments() {
+  return kEntries;
+}
+
+std::size_t command_place(std::string_view call) {
+  const Call* of = call_of(call);
+  return of == nullptr ? 0 : of->place;
+}
+
+}  // namespace uscope::syscalls

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""fixture_arguments under uscope: arguments in the widths that the kernel reads, by name, and only those that it looks at.
+
+    arguments.py USCOPE FIXTURE
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
+from backend import OPTIONS as BACKEND_OPTIONS  # noqa: E402
+
+USCOPE, FIXTURE = (os.path.abspath(path) for path in sys.argv[1:3])
+del sys.argv[1:3]
+
+# In the order of the calls; `*` stands for an address.
+EXPECTED = """
+mbind(NULL, 4096, 0x100000002, NULL, 0, 0) = -1 EINVAL
+unshare(0x100000000) = -1 EINVAL
+mprotect(NULL, 4096, PROT_READ|0x100000000) = -1 EINVAL
+perf_event_open(NULL, 0, -1, -1, 0x100000000) = -1 EINVAL
+fanotify_mark(-1, FAN_MARK_ADD, 0x100000000, AT_FDCWD, NULL) = -1
+mkdir("/", 0755) = -1 EEXIST
+umask(042) = 0
+umask(077) = 042
+socket(AF_UNIX, SOCK_STREAM, 0) =
+readlink("/proc/self/exe", *, 0) = -1 EINVAL
+truncate("/nonexistent", -1) = -1
+mknod("/", S_IFCHR|0, makedev(0x1, 0x3)) = -1
+mknod("/", S_IFIFO|0644) = -1
+fcntl(-1, F_DUPFD, 0) = -1 EBADF
+fcntl(-1, F_SETPIPE_SZ, 4096) = -1 EBADF
+fcntl(1*, F_SETFD, FD_CLOEXEC) = 0
+fcntl(1*, F_GETFL) = *O_
+futex(*, FUTEX_WAKE_BITSET|FUTEX_PRIVATE_FLAG, 1, 0xffffffff) = 0
+futex(*, FUTEX_UNLOCK_PI) = -1
+prctl(PR_SET_NAME, "a name") = 0
+prctl(PR_SET_PDEATHSIG, SIGTERM) = -1 EINVAL
+prctl(PR_GET_KEEPCAPS) = 0
+prctl(0x3039, 0x1, 0, 0, 0) = -1 EINVAL
+keyctl(KEYCTL_DESCRIBE, KEY_SPEC_SESSION_KEYRING, NULL, 0) =
+keyctl(KEYCTL_REVOKE, 2147483647) = -1
+kcmp(1, 1, KCMP_VM) =
+mount("none", "/nonexistent", "tmpfs", MS_MGC_VAL, NULL) = -1
+mount("none", "/nonexistent", "tmpfs", MS_MGC_VAL|MS_RDONLY|MS_NOSUID, NULL) = -1
+getsockopt(-1, SOL_SOCKET, SO_GET_FILTER, NULL, *) = -1
+setsockopt(-1, SOL_SOCKET, SO_ATTACH_FILTER, NULL, 0) = -1
+setsockopt(-1, SOL_IP, IP_TOS, NULL, 0) = -1
+utimensat(-1, "x", NULL, 0x2000) = -1
+waitid(P_ALL, 0, NULL, WNOHANG|WSTOPPED, NULL) = -1
+madvise(NULL, 0, MADV_POPULATE_READ) = 0
+mmap(NULL, 0, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS|21<<MAP_HUGE_SHIFT, -1, 0) = -1
+shmget(IPC_PRIVATE, 0, IPC_CREAT|0660) = -1
+ioctl(-1, BLKGETSIZE, 0) = -1
+quotactl(QCMD(0x8000, PRJQUOTA), "/dev/x", 0, NULL) = -1
+close_range(100, 4294967295, CLOSE_RANGE_CLOEXEC) = 0
+file_getattr(-1, "x", NULL, 0, 0) = -1
+modify_ldt(99, NULL, 0) = -1 ENOSYS
+socket(AF_INET, SOCK_DGRAM, IPPROTO_IP) =
+connect(*<socket:*>, {inet:127.0.0.1:12345}, 16) = 0
+sendto(*inet:127.0.0.1:12345]>, *, 1, MSG_DONTWAIT, NULL, 0) =
+socketcall(0x3, 0xfffff000) = -1 EFAULT
+shmget(IPC_PRIVATE, 4096, IPC_CREAT|0600) =
+shmat(*, NULL, 0) = 0x*000 <
+shmctl(*, IPC_RMID, NULL) = 0
+mmap2(NULL, 4096, PROT_READ, MAP_PRIVATE|MAP_ANONYMOUS, -1, *) =
+_llseek(-1, 4294967298, NULL, SEEK_SET) = -1
+truncate64("/nonexistent", 4294967301) = -1
+fcntl64(-1, F_SETFD, FD_CLOEXEC) = -1 EBADF
+"""
+
+
+
+def output(*command, **options):
+    return subprocess.run(command, check=True, capture_output=True, text=True, **options).stdout
+
+
+class Arguments(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="uscope-arguments-")
+        cls.database = os.path.join(cls.folder.name, "trace.db")
+        output(USCOPE, "record", "-q", *BACKEND_OPTIONS, "-o", cls.database, "--", FIXTURE, stdin=subprocess.DEVNULL, umask=0)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_each_call_in_its_order(self):
+        lines = [re.sub(r"^\S+ [0-9.]+ ", "", line).replace("[i386]", "") for line in output(USCOPE, "events", self.database).splitlines()]
+        at = 0
+        for expected in EXPECTED.strip().splitlines():
+            pattern = ".*".join(re.escape(part) for part in expected.split("*"))
+            call = expected.split("(")[0]
+            found = next((i for i in range(at, len(lines)) if re.match(pattern, lines[i])), None)
+            with self.subTest(expected):
+                self.assertIsNotNone(found, [line for line in lines[at:] if line.startswith(call + "(")][:3])
+            at = at if found is None else found + 1
+
+    def test_an_error_in_the_low_half_of_a_result_is_one(self):
+        self.assertIn("modify_ldt", output(USCOPE, "events", "--failed", "-e", "modify_ldt", self.database))
+
+    def test_a_call_inside_socketcall_is_chosen_by_its_name(self):
+        only = os.path.join(self.folder.name, "only.db")
+        output(USCOPE, "record", "-q", *BACKEND_OPTIONS, "-e", "connect,shmget", "-o", only, "--", FIXTURE, stdin=subprocess.DEVNULL)
+        calls = [line.split("(")[0].split()[-1].removesuffix("[i386]") for line in output(USCOPE, "events", only).splitlines()]
+        self.assertEqual(calls, ["shmget", "connect", "shmget"])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
