@@ -15,7 +15,7 @@ namespace {
 
 // Calls `see` with the code of a hole, window by window; adjacent windows share `overlap` bytes.
 template <typename See>
-void read_hole(const CodeRange& hole, TextReader& text, std::size_t overlap, const See& see) {
+void read_hole(const OffsetRange& hole, TextReader& text, std::size_t overlap, const See& see) {
   for (std::uint64_t from = hole.start; from < hole.end;) {
     const std::uint64_t size = std::min<std::uint64_t>(hole.end - from, TextReader::kWindow);
     see(from, text.bytes_at(from, size));
@@ -48,10 +48,10 @@ void add_crt_functions(std::uint64_t from, std::span<const std::byte> code, std:
 
 }  // namespace
 
-std::vector<HolePiece> recognize_holes(std::span<const CodeRange> holes, TextReader& text) {
+std::vector<HolePiece> recognize_holes(std::span<const OffsetRange> holes, TextReader& text) {
   constexpr std::size_t kOverlap = std::max(kMostTrampoline, kMostCrtFunction);
   std::vector<HolePiece> pieces;
-  for (const CodeRange& hole : holes) {
+  for (const OffsetRange& hole : holes) {
     read_hole(hole, text, kOverlap, [&](std::uint64_t from, std::span<const std::byte> code) {
       add_trampolines(from, code, pieces);
       add_crt_functions(from, code, pieces);
@@ -62,13 +62,13 @@ std::vector<HolePiece> recognize_holes(std::span<const CodeRange> holes, TextRea
   return pieces;
 }
 
-CodeRange find_v8_hole(std::span<const CodeRange> holes, TextReader& text) {
+OffsetRange find_v8_hole(std::span<const OffsetRange> holes, TextReader& text) {
   constexpr std::uint64_t kLeastBytes = std::uint64_t{64} << 10;
   constexpr std::uint64_t kBytesForEach = 4096;
   constexpr std::array<unsigned char, 4> kPrologue = {0x55, 0x48, 0x89, 0xe5};  // push %rbp; mov %rsp,%rbp
-  CodeRange best;
+  OffsetRange best;
   std::uint64_t most = 0;
-  for (const CodeRange& hole : holes) {
+  for (const OffsetRange& hole : holes) {
     const std::uint64_t bytes = hole.end - hole.start;
     if (bytes < kLeastBytes) continue;
     std::uint64_t prologues = 0;

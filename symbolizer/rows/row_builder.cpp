@@ -75,7 +75,7 @@ class TableBuilder {
   void finish(TextReader& text);
 
  private:
-  [[nodiscard]] std::vector<CodeRange> holes() const;
+  [[nodiscard]] std::vector<OffsetRange> holes() const;
   std::optional<Stretch> locate(CfiSection* section, const Fde& fde);
   void make_disjoint(std::vector<Stretch>& stretches);
   void add_where_free(const std::vector<Stretch>& candidates);
@@ -212,8 +212,8 @@ void TableBuilder::add_entry() {
   table_.stats.entry_roots = 1;
 }
 
-std::vector<CodeRange> TableBuilder::holes() const {
-  std::vector<CodeRange> found;
+std::vector<OffsetRange> TableBuilder::holes() const {
+  std::vector<OffsetRange> found;
   for (const Segment& segment : facts_.exec_segments) {
     std::uint64_t from = segment.offset;
     const std::uint64_t end = std::min(segment.offset + segment.size, kHighestOffset);
@@ -229,7 +229,7 @@ std::vector<CodeRange> TableBuilder::holes() const {
 
 void TableBuilder::add_v8_builtins(Elf* elf, TextReader& text) {
   const V8Facts v8 = v8_facts(elf, facts_);
-  CodeRange range;
+  OffsetRange range;
   if (v8.builtins)
     range = *v8.builtins;
   else if (v8.exports_interface)

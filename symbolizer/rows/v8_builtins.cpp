@@ -47,7 +47,7 @@ std::optional<std::uint32_t> word_at(Elf* elf, std::uint64_t offset) {
   return word;
 }
 
-std::optional<CodeRange> by_symbols(Elf* elf, const ElfFacts& facts, const Found& found) {
+std::optional<OffsetRange> by_symbols(Elf* elf, const ElfFacts& facts, const Found& found) {
   if (!found.code || !found.size) return std::nullopt;
   const auto start = offset_of_address(facts.exec_segments, *found.code);
   const auto size_at = offset_of_address(facts.segments, *found.size);
@@ -55,7 +55,7 @@ std::optional<CodeRange> by_symbols(Elf* elf, const ElfFacts& facts, const Found
   const auto size = word_at(elf, *size_at);
   if (!size || *size == 0 || *size > kMostBlobBytes) return std::nullopt;
   if (!offset_of_address(facts.exec_segments, *found.code + *size - 1)) return std::nullopt;
-  return CodeRange{*start, *start + *size};
+  return OffsetRange{*start, *start + *size};
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace uscope::symbolizer {
 struct V8Facts {
   // The range of the builtins, from the symbols of V8's build; nullopt without these (another program, or one stripped
   // of its .symtab: Debian's libnode).
-  std::optional<CodeRange> builtins;
+  std::optional<OffsetRange> builtins;
   // The file exports the functions of V8's C++ interface (node and libnode do, for add-ons), so it contains V8.
   bool exports_interface = false;
 };

@@ -50,6 +50,17 @@ class NamesOfARoom(unittest.TestCase):
     def test_what_is_not_in_the_anonymous_namespace(self):
         self.assertEqual(self.found("int f() { return limit(7); }"), [])
 
+    def test_types_of_two_headers(self):
+        def found(first, second):
+            return own_names.shared_types({"a.h": f"namespace uscope::a {{\n{first}\n}}\n", "b.h": f"namespace uscope::b {{\n{second}\n}}\n",
+                                           "c.h": f"namespace uscope::b {{\n{first}\n}}\n"})
+
+        both = [("uscope::b::Range", ["b.h", "c.h"])]
+        self.assertEqual(found("struct Range {\n  int from;\n};", "struct Range {\n  int at;\n};"), both)
+        self.assertEqual(found("class Range final : public Base {\n};", "enum class Range : std::uint8_t { kOne };"), both)
+        self.assertEqual(found("struct Range {\n  int from;\n};", "struct Range;\nRange range_of(struct Range);"), [])
+        self.assertEqual(found("struct Range {\n  int from;\n};", "class Other {\n  struct Range {\n    int at;\n  };\n};"), [])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -182,8 +182,8 @@ std::vector<unsigned char> text_with_frames(std::size_t bytes, std::size_t each)
 TEST(V8Hole, TheLargeOneFullOfFrames) {
   const auto dense = text_with_frames(400 << 10, 1024);
   TextReader text{std::as_bytes(std::span(dense))};
-  const std::array<CodeRange, 3> holes = {{{16, 4096}, {8192, 300 << 10}, {310 << 10, 390 << 10}}};
-  const CodeRange found = find_v8_hole(holes, text);
+  const std::array<OffsetRange, 3> holes = {{{16, 4096}, {8192, 300 << 10}, {310 << 10, 390 << 10}}};
+  const OffsetRange found = find_v8_hole(holes, text);
   EXPECT_EQ(found.start, 8192u);
   EXPECT_EQ(found.end, 300u << 10);
   // The first one alone is too small to be believed.
@@ -193,7 +193,7 @@ TEST(V8Hole, TheLargeOneFullOfFrames) {
 TEST(V8Hole, FewFramesAreNoFrames) {
   const auto sparse = text_with_frames(400 << 10, 8192);
   TextReader text{std::as_bytes(std::span(sparse))};
-  const std::array<CodeRange, 1> holes = {{{0, 400 << 10}}};
+  const std::array<OffsetRange, 1> holes = {{{0, 400 << 10}}};
   EXPECT_EQ(find_v8_hole(holes, text).end, 0u);
   const std::vector<unsigned char> none(400 << 10, 0x55);
   TextReader other{std::as_bytes(std::span(none))};
