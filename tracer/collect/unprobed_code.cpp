@@ -45,16 +45,19 @@ UnprobedCode::UnprobedCode(Backend& backend, FileTable& files, const TaskTable& 
   }
 }
 
-void UnprobedCode::add(const usc_map& map) {
+template <typename Record>
+void UnprobedCode::add(const Record& map, bool blind) {
   if (probed_.empty() || map.file < USC_FILE_FIRST) return;
   waiting_.push_back(
-      {trace::TaskId(map.head.task), trace::FileId(map.file), map.offset, map.end - map.start, map.head.time, false});
+      {trace::TaskId(map.head.task), trace::FileId(map.file), map.offset, map.end - map.start, map.head.time, blind});
+}
+
+void UnprobedCode::add(const usc_map& map) {
+  add(map, false);
 }
 
 void UnprobedCode::add(const usc_blind_map& map) {
-  if (probed_.empty() || map.file < USC_FILE_FIRST) return;
-  waiting_.push_back(
-      {trace::TaskId(map.head.task), trace::FileId(map.file), map.offset, map.end - map.start, map.head.time, true});
+  add(map, true);
 }
 
 const UnprobedCode::Judged& UnprobedCode::role_of(trace::FileId serial, const File& file) {
@@ -88,40 +91,40 @@ void UnprobedCode::count(trace::ProcessId process, trace::FileId file, std::uint
     tell(process, {USC_LOSS_PROBE_NOT_THERE, from_ns, 1, std::move(what), ""});
 }
 
+// `deed`: what the process did with the mapping.
+void UnprobedCode::count(const Mapping& mapping, const std::string& deed, const Tell& tell) {
+  const TaskInfo& task = tasks_.find(mapping.task);
+  count(task.process, mapping.file, mapping.time, fmt::format("process {} ({}) {}", task.pid, task.name, deed), tell);
+}
+
 void UnprobedCode::judge(const Mapping& mapping, const File& file, const Tell& tell) {
   const Judged& judged = role_of(mapping.file, file);
   if (judged.role == Role::kNone || mapping.time < judged.until_ns) return;
   if (judged.role == Role::kReplaced || judged.role == Role::kMeant) return meet(mapping, file, judged.role);
   if (judged.role != Role::kProbed) return judge_memory(mapping, file, judged, tell);
-  const TaskInfo& task = tasks_.find(mapping.task);
   const Probed& probed = probed_[judged.probed];
-  if (mapping.time < probed.since_ns) count(task.process, mapping.file, mapping.time, "", tell);
+  if (mapping.time < probed.since_ns) count(tasks_.find(mapping.task).process, mapping.file, mapping.time, "", tell);
   if (mapping.blind && mapping.holds_one_of(probed.places))
-    count(
-        task.process, mapping.file, mapping.time,
-        fmt::format("process {} ({}) executes a shared or writable mapping of {}, in which the kernel puts no probes: "
-                    "what it calls there is not recorded",
-                    task.pid, task.name, file.path),
-        tell);
+    count(mapping,
+          fmt::format("executes a shared or writable mapping of {}, in which the kernel puts no probes: what it calls "
+                      "there is not recorded",
+                      file.path),
+          tell);
 }
 
 void UnprobedCode::judge_memory(const Mapping& mapping, const File& file, const Judged& judged, const Tell& tell) {
-  const TaskInfo& task = tasks_.find(mapping.task);
   const auto has_place = [&](const Probed& probed) { return probed.active && mapping.holds_one_of(probed.places); };
   if (judged.role == Role::kCopy && has_place(probed_[judged.probed]))
-    count(
-        task.process, mapping.file, mapping.time,
-        fmt::format("process {} ({}) executes a copy of {} in memory ({}), which has no probes: what it calls there is "
-                    "not recorded",
-                    task.pid, task.name, probed_[judged.probed].path, file.path),
-        tell);
+    count(mapping,
+          fmt::format("executes a copy of {} in memory ({}), which has no probes: what it calls there is not recorded",
+                      probed_[judged.probed].path, file.path),
+          tell);
   if (judged.role == Role::kUnread && std::any_of(probed_.begin(), probed_.end(), has_place))
-    count(
-        task.process, mapping.file, mapping.time,
-        fmt::format("process {} ({}) executed a file in memory ({}), which was gone before it could be read: if it was "
-                    "a copy of a file with probes, what was called in it is not recorded",
-                    task.pid, task.name, file.path),
-        tell);
+    count(mapping,
+          fmt::format("executed a file in memory ({}), which was gone before it could be read: if it was a copy of a "
+                      "file with probes, what was called in it is not recorded",
+                      file.path),
+          tell);
 }
 
 void UnprobedCode::meet(const Mapping& mapping, const File& file, Role role) {

@@ -98,12 +98,15 @@ class UnprobedCode {
     std::size_t probed = 0;
     std::uint64_t until_ns = 0;  // until then its file had probes
   };
+  template <typename Record>
+  void add(const Record& map, bool blind);
   const Judged& role_of(trace::FileId serial, const File& file);
   [[nodiscard]] Judged memory_role(const File& file) const;
   void judge(const Mapping& mapping, const File& file, const Tell& tell);
   void judge_memory(const Mapping& mapping, const File& file, const Judged& judged, const Tell& tell);
   void meet(const Mapping& mapping, const File& file, Role role);
   void count(trace::ProcessId process, trace::FileId file, std::uint64_t from_ns, std::string what, const Tell& tell);
+  void count(const Mapping& mapping, const std::string& deed, const Tell& tell);
   Result<void> read_next();
   Result<void> take_answer(const Tell& tell, const TellKinds& tell_kinds);
   [[nodiscard]] bool is_answer_there(const File* file);
