@@ -45,6 +45,9 @@ UniqueFd open_regular_at(int folder, const std::string& name, int access) {
 Result<UniqueFd> open_regular(const std::filesystem::path& path, const std::string& give) {
   const auto failed = [&] {
     const int number = errno;
+    if (number == EAGAIN)
+      return Error{"cannot open " + path.string() + ": a process holds a lease on it, and was asked to give it back",
+                   "try again; /proc/locks names the process (LEASE)"};
     return errno_error("cannot open " + path.string(), number,
                        number == EACCES && !give.empty()
                            ? "read it as its owner, or as root: a trace is readable by its owner only"

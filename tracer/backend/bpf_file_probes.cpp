@@ -44,6 +44,19 @@ void add_unforced(const Probe& probe, std::vector<std::uint64_t>& places) {
   places.insert(places.end(), all.begin(), all.end());
 }
 
+std::string why_removed(FileGuard::News news) {
+  switch (news) {
+    case FileGuard::News::kOpened:
+      return "was opened for writing or truncated: its probes were removed before it could be changed";
+    case FileGuard::News::kLate:
+      return "was opened for writing or truncated, and may have been changed before its probes were removed, since "
+             "uscope-guard did not run as long as the kernel waits (fs.lease-break-time)";
+    case FileGuard::News::kChanged:
+      break;
+  }
+  return "was changed: its probes were removed";
+}
+
 // `identity`: which file it was when places were looked for; all zero: whichever.
 Result<UniqueFd> open_probed(const std::string& path, const FileIdentity& identity) {
   auto fd = open_regular(path, "only files that exist when tracing begins can be probed");
@@ -159,11 +172,7 @@ void BpfFileProbes::tell_removed(std::size_t number, std::uint64_t time_ns, cons
 void BpfFileProbes::tend(std::uint64_t now_ns, const Backend::SourceLossHandler& tell) {
   if (!guard_) return;
   for (const ProbeGuard::Removed& removed : guard_->take_removed())
-    tell_removed(removed.number, removed.time_ns,
-                 removed.news == FileGuard::News::kOpened
-                     ? "was opened for writing or truncated: its probes were removed before it could be changed"
-                     : "was changed: its probes were removed",
-                 tell);
+    tell_removed(removed.number, removed.time_ns, why_removed(removed.news), tell);
   if (!guard_->has_ended()) return;
   for (std::size_t number = 0; number < files_.size(); number++)
     tell_removed(number, now_ns, "has lost its probes: the process that holds them (uscope-guard) was ended", tell);

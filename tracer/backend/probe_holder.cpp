@@ -52,12 +52,14 @@ Result<void> refuse_open_for_writing(const std::string& path, const UniqueFd& fd
   if (kind == FileGuard::Kind::kLease || fstat(fd.get(), &status) != 0) return {};
   const std::uint32_t pid = writer_of(identity_of(status));
   if (pid == 0 && kind == FileGuard::Kind::kNotice) return {};
-  const std::string who = pid == 0 ? "" : fmt::format(" by process {} ({})", pid, name_of(pid));
+  // Without a process: it is only mapped, or the kernel has it, or somebody is just opening it and waits for another
+  // lease.
+  const std::string who = pid == 0 ? ", or is being opened" : fmt::format(" by process {} ({})", pid, name_of(pid));
   return Error{
       fmt::format("cannot probe {}: it is open for writing{}, and a file that is changed under its probes damages "
                   "the programs that use it",
                   path, who),
-      pid == 0 ? "end who has it mapped for writing, or detach loop devices on it (losetup -j FILE)"
+      pid == 0 ? "try again; then end who has it mapped for writing, or detach loop devices on it (losetup -j FILE)"
                : "try again when it has closed the file"};
 }
 
@@ -119,17 +121,19 @@ Result<void> ProbeHolder::attach(std::size_t number, int file, int program, bool
 }
 
 // In this order: whoever waits to change the file is let go when its probes are gone.
-void ProbeHolder::remove(std::size_t number) {
+bool ProbeHolder::remove(std::size_t number) {
   const auto at = files_.find(number);
-  if (at == files_.end()) return;
+  if (at == files_.end()) return true;
   at->second.links.clear();
-  guard_.let_go(number);
+  const bool was_held = guard_.let_go(number);
   files_.erase(at);
+  return was_held;
 }
 
 FileGuard::Changes ProbeHolder::tend(std::uint64_t now_ns) {
   FileGuard::Changes changes = guard_.take_changed(now_ns);
-  for (const auto& [number, news] : changes) remove(number);
+  for (auto& [number, news] : changes)
+    if (!remove(number) && news == FileGuard::News::kOpened) news = FileGuard::News::kLate;
   return changes;
 }
 

@@ -29,8 +29,10 @@ class ProbeHolder {
   // Attaches `program` at all places, or at none. `number`: the caller's name for the file; `file`: a descriptor of it,
   // not needed afterwards; `has_multi`: the program was loaded for uprobe.multi. No file may be open for writing.
   Result<void> attach(std::size_t number, int file, int program, bool has_multi, const PlacesInFile& what);
-  void remove(std::size_t number);
-  // Removes the probes of files that are about to be changed, or have been.
+  // Returns false if the file's lease was gone before its probes were: it may have been changed in between.
+  bool remove(std::size_t number);
+  // Removes the probes of files that are about to be changed, or have been. kOpened: nobody could change the file
+  // before its probes were gone; kLate: somebody could.
   FileGuard::Changes tend(std::uint64_t now_ns);
   // Readable when tend() is wanted at once; -1: nothing was attached yet.
   [[nodiscard]] int fd() const { return guard_.fd(); }

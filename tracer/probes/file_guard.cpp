@@ -142,16 +142,18 @@ FileGuard::Changes FileGuard::take_changed(std::uint64_t now_ns) {
   return changed;
 }
 
-void FileGuard::let_go(std::size_t number) {
+bool FileGuard::let_go(std::size_t number) {
   const auto at = files_.find(number);
-  if (at == files_.end()) return;
+  if (at == files_.end()) return true;
   const Guarded& file = at->second;
-  if (file.leased) (void)fcntl(file.fd, F_SETLEASE, F_UNLCK);
+  // generic_delete_lease() of fs/locks.c fails where no lease is left.
+  const bool was_held = !file.leased || fcntl(file.fd, F_SETLEASE, F_UNLCK) == 0;
   // Two descriptors of one inode have one watch.
   const auto same = [&](const auto& other) { return other.first != number && other.second.watch == file.watch; };
   if (file.watch >= 0 && std::none_of(files_.begin(), files_.end(), same))
     (void)inotify_rm_watch(inotify_.get(), file.watch);
   files_.erase(at);
+  return was_held;
 }
 
 }  // namespace uscope::tracer

@@ -29,16 +29,19 @@ class FileGuard {
   // kNotice: the file system has no leases, or none for this file. kOpenForWriting: it is not guarded, since it may be
   // changed without another open().
   enum class Kind : std::uint8_t { kLease, kNotice, kOpenForWriting };
-  // kOpened: it is about to be changed, and is not before let_go(). kChanged: it may have been changed already.
-  enum class News : std::uint8_t { kOpened, kChanged };
+  // kOpened: it is about to be changed, and is not before let_go(). kLate: the same, but let_go() has failed. kChanged:
+  // it has been changed.
+  enum class News : std::uint8_t { kOpened, kLate, kChanged };
   using Changes = std::vector<std::pair<std::size_t, News>>;
 
   Result<void> open();
   // Guards an open file, which must stay open until let_go(). `number`: the caller's name for it.
   Result<Kind> add(std::size_t number, int fd);
-  // The files that are about to be changed, or have been; each is told once.
+  // The files that are about to be changed, or have been; each is told once, and none as kLate.
   Changes take_changed(std::uint64_t now_ns);
-  void let_go(std::size_t number);
+  // Returns false if the kernel has taken the file's lease away before (fs.lease-break-time): whoever opened the file
+  // may have changed it already.
+  bool let_go(std::size_t number);
   // Readable when take_changed() has something to tell; -1 before open().
   [[nodiscard]] int fd() const { return poll_.get(); }
 

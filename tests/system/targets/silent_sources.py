@@ -183,6 +183,24 @@ class SilentSources(TraceCase):
             self.assertEqual(untraced.stdout.split(), ["44332211"] * 3)
             self.assertEqual((self.hits(), self.losses()), (3, {"probe_removed": 1}), said)
 
+    def test_probes_that_are_removed_too_late_are_told_as_such(self):
+        program, second = self.build("changed", VERSIONS), self.build("second", VERSIONS, "-DSECOND")
+        recording = self.begin(f"ufunction:{program}:work", "--", "sh", "-c", f"{program}; read line", ready=["7"] * 3)
+        guard = self.guard_of(recording)
+        os.kill(guard, signal.SIGSTOP)
+        with open("/proc/sys/fs/lease-break-time", "r+", encoding="ascii") as limit:
+            before = limit.read()
+            limit.write("1")
+            limit.flush()
+            try:
+                shutil.copyfile(second, program)  # the kernel lets it go on after that time
+            finally:
+                limit.write(before)
+        os.kill(guard, signal.SIGCONT)
+        said = recording.communicate("\n", timeout=60 * SLOWNESS)[1]
+        self.assertIn(f"{program} was opened for writing or truncated, and may have been changed before its probes were removed", said)
+        self.assertEqual((recording.returncode, self.losses()), (0, {"probe_removed": 1}), said)
+
     def test_an_end_of_the_process_that_holds_probes_is_told(self):
         program = self.build("held", CALLS)
         recording = self.begin(f"ufunction:{program}:work", "--", "sh", "-c", f"{program}; read line; {program}", ready=["5"])

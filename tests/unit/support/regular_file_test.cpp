@@ -101,6 +101,10 @@ TEST_F(RegularFile, NobodyWaitsForALease) {
   const auto begun = std::chrono::steady_clock::now();
   EXPECT_FALSE(open_regular_at(AT_FDCWD, file_));
   EXPECT_EQ(errno, EAGAIN);
+  const auto opened = open_regular(file_, "");
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().what,
+            "cannot open " + file_.string() + ": a process holds a lease on it, and was asked to give it back");
   EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(5));
 }
 

@@ -65,7 +65,8 @@ TEST_F(FileGuardTest, WhoeverOpensAFileForWritingWaitsUntilItsProbesAreGone) {
   EXPECT_EQ(wait_for_change(), (Changed{{7, News::kOpened}}));
   EXPECT_EQ(content(), "old");
   EXPECT_EQ(guard_.take_changed(now_), Changed());
-  guard_.let_go(7);
+  EXPECT_TRUE(guard_.let_go(7));
+  EXPECT_TRUE(guard_.let_go(7));  // it is not guarded
   copier.join();
   EXPECT_EQ(content(), "new");
 }
