@@ -185,7 +185,8 @@ class SilentSources(TraceCase):
 
     def test_probes_that_are_removed_too_late_are_told_as_such(self):
         program, second = self.build("changed", VERSIONS), self.build("second", VERSIONS, "-DSECOND")
-        recording = self.begin(f"ufunction:{program}:work", "--", "sh", "-c", f"{program}; read line", ready=["7"] * 3)
+        recording = self.begin(f"ufunction:{program}:work", "--", "sh", "-c", f"{program}; echo ended; read line", ready=["7"] * 3)
+        self.assertEqual(recording.stdout.readline(), "ended\n")
         guard = self.guard_of(recording)
         os.kill(guard, signal.SIGSTOP)
         with open("/proc/sys/fs/lease-break-time", "r+", encoding="ascii") as limit:
