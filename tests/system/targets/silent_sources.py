@@ -3,6 +3,7 @@
 """Probes in files that are changed, replaced, copied or shared: no program goes astray, and what is not recorded is a loss. The programs
 count their own calls. Needs root and BPF; usage: silent_sources.py USCOPE"""
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -189,14 +190,13 @@ class SilentSources(TraceCase):
         self.assertEqual(recording.stdout.readline(), "ended\n")
         guard = self.guard_of(recording)
         os.kill(guard, signal.SIGSTOP)
-        with open("/proc/sys/fs/lease-break-time", "r+", encoding="ascii") as limit:
-            before = limit.read()
-            limit.write("1")
-            limit.flush()
-            try:
-                shutil.copyfile(second, program)  # the kernel lets it go on after that time
-            finally:
-                limit.write(before)
+        limit = pathlib.Path("/proc/sys/fs/lease-break-time")
+        before = limit.read_text(encoding="ascii")
+        limit.write_text("1", encoding="ascii")
+        try:
+            shutil.copyfile(second, program)  # the kernel lets it go on after that time
+        finally:
+            limit.write_text(before, encoding="ascii")
         os.kill(guard, signal.SIGCONT)
         said = recording.communicate("\n", timeout=60 * SLOWNESS)[1]
         self.assertIn(f"{program} was opened for writing or truncated, and may have been changed before its probes were removed", said)
