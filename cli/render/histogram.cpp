@@ -35,6 +35,7 @@ std::string bar(std::uint64_t part, std::uint64_t most, std::size_t width) {
 }
 
 std::vector<std::string> histogram_lines(std::string_view text) {
+  if (!text.starts_with("[[")) return {};
   const auto steps = nlohmann::json::parse(text, nullptr, false);
   if (!steps.is_array() || steps.empty()) return {};
   std::uint64_t most = 1;

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/render/histogram.h"
 #include "cli/render/json.h"
 #include "cli/render/wall_time.h"
 #include "cli/terminal/text_width.h"
@@ -72,22 +71,9 @@ Result<void> AnswerPrinter::print_table(const AnswerHead& head, store::Statement
     if (done && !list_ && style_.one) TextRows(statement, write_).flush();
     return done;
   }
-  // Bars stand below the table, which has one column for the number of each row's.
-  TextRows rows(statement, write_, style_.paint);
-  std::vector<std::vector<std::string>> drawn;
-  rows.set_cell([&](const store::Statement& row, int column) -> std::optional<std::string> {
-    if (!style_.draws || row.type(column) != SQLITE_TEXT) return std::nullopt;
-    auto lines = histogram_lines(row.text(column));
-    if (lines.empty()) return std::nullopt;
-    drawn.push_back(std::move(lines));
-    return fmt::format("[{}]", drawn.size());
-  });
+  DrawnRows rows(statement, write_, style_.paint);
   if (auto done = each_row(statement, [&] { rows.add(statement); }); !done) return done;
   rows.flush();
-  for (std::size_t i = 0; i < drawn.size(); i++) {
-    write_(fmt::format("\n[{}]\n", i + 1));
-    for (const std::string& line : drawn[i]) write_(line + "\n");
-  }
   if (!style_.one) write_("\n");
   return {};
 }

@@ -31,7 +31,6 @@ struct AnswerStyle {
   AnswerFormat format = AnswerFormat::kTable;
   bool listing = false;  // rows of one answer follow those of the other
   bool one = false;      // there is one answer: nothing says of which interval
-  bool draws = false;    // texts of hist() are drawn as bars
   Paint paint = {};      // of tables
 };
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/render/sql_rows.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "cli/render/histogram.h"
 #include "cli/render/text_table.h"
 #include "cli/terminal/text_width.h"
 #include "support/text.h"
@@ -110,6 +113,26 @@ void TextRows::print(const std::vector<std::string>& cells, Ink ink) {
   }
   line.erase(line.find_last_not_of(' ') + 1);
   write_(paint_(ink, line) + "\n");
+}
+
+DrawnRows::DrawnRows(const store::Statement& statement, WriteText write, Paint paint)
+    : write_(std::move(write)), rows_(statement, write_, paint) {
+  rows_.set_cell([this](const store::Statement& row, int column) -> std::optional<std::string> {
+    if (row.type(column) != SQLITE_TEXT || drawn_.size() >= kMostDrawn) return std::nullopt;
+    auto lines = histogram_lines(row.text(column));
+    if (lines.empty()) return std::nullopt;
+    drawn_.push_back(std::move(lines));
+    return fmt::format("[{}]", drawn_.size());
+  });
+}
+
+void DrawnRows::flush() {
+  rows_.flush();
+  for (std::size_t i = 0; i < drawn_.size(); i++) {
+    write_(fmt::format("\n[{}]\n", i + 1));
+    for (const std::string& line : drawn_[i]) write_(line + "\n");
+  }
+  drawn_.clear();
 }
 
 }  // namespace uscope::cli

@@ -56,4 +56,23 @@ class TextRows {
   bool measured_ = false;
 };
 
+// A table below which what hist() gives stands as bars: a cell shows the number of its bars.
+class DrawnRows {
+ public:
+  static constexpr std::size_t kMostDrawn = 10'000;  // the cells beyond show their texts
+
+  DrawnRows(const store::Statement& statement, WriteText write, Paint paint = {});
+  DrawnRows(const DrawnRows&) = delete;
+  DrawnRows& operator=(const DrawnRows&) = delete;
+
+  void add(const store::Statement& row) { rows_.add(row); }
+  // Ends the table and draws.
+  void flush();
+
+ private:
+  WriteText write_;
+  TextRows rows_;
+  std::vector<std::vector<std::string>> drawn_;  // lines of each
+};
+
 }  // namespace uscope::cli

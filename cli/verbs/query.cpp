@@ -269,7 +269,6 @@ Result<int> run_query(const QueryOptions& options) {
   AnswerStyle style{options.format};
   style.listing = is_listing(*plan);
   style.one = options.once || !asked->file.empty();
-  style.draws = options.format == AnswerFormat::kTable;
   if (!asked->file.empty()) {
     if (auto fits = refuse_live_options(options, asked->file); !fits) return fits.error();
     return ask_file(asked->file, *plan, style);

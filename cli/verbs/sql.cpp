@@ -43,7 +43,7 @@ Result<std::string> take_statement(sqlite3* database, std::string& sql) {
 
 Result<void> print_text(store::Statement& statement, bool first, Output& out) {
   if (!first) out.write("\n");
-  TextRows rows(
+  DrawnRows rows(
       statement, [&out](std::string_view text) { out.write(text); }, paint_for(stdout));
   while (!out.has_no_reader()) {
     auto more = statement.step();

@@ -131,8 +131,27 @@ TEST_F(CommandTest, SqlHasTheFunctionsOfQuestions) {
               "SELECT bucket(1000) AS b, quantile(value, 0.5) AS q, hist(value) AS h FROM (SELECT 3 AS value UNION "
               "SELECT 5 UNION SELECT 9)"}),
       "   b  q  h\n"
-      "----  -  --------------------\n"
-      "1007  5  [[3,1],[7,1],[15,1]]\n");
+      "----  -  ---\n"
+      "1007  5  [1]\n\n"
+      "[1]\n"
+      "<=  3  ########################################  1\n"
+      "<=  7  ########################################  1\n"
+      "<= 15  ########################################  1\n");
+}
+
+// What looks like a histogram is drawn as one, behind each table; other lists are what they are, and so is JSON.
+TEST_F(CommandTest, SqlDrawsHistograms) {
+  EXPECT_EQ(
+      output({"sql", "sample.db", "SELECT '[[1,2],[3,1]]' AS h, '[1,2]' AS n UNION ALL SELECT NULL, '[[]]'; SELECT 7"}),
+      "h     n\n"
+      "----  -----\n"
+      "[1]   [1,2]\n"
+      "NULL  [[]]\n\n"
+      "[1]\n"
+      "<= 1  ########################################  2\n"
+      "<= 3  ####################                      1\n\n"
+      "7\n-\n7\n");
+  EXPECT_NE(output({"sql", "sample.db", "--format", "json", "SELECT hist(1)"}).find("[[1,1]]"), std::string::npos);
 }
 
 TEST_F(CommandTest, SqlAsJson) {
