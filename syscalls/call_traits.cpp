@@ -7,6 +7,7 @@
 #include <array>
 #include <iterator>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "syscalls/syscall_table.h"
@@ -54,6 +55,14 @@ constexpr std::string_view kChanging =
     "fremovexattr";
 
 constexpr std::pair<std::string_view, int> kOpenFlagsAt[] = {{"open", 1}, {"openat", 2}};
+
+// Calls that succeed only where their object is a folder.
+constexpr std::string_view kOfFolders =
+    "mkdir mkdirat rmdir chdir fchdir chroot pivot_root getdents getdents64 readdir";
+
+// Those that do so with a flag: the argument with it.
+constexpr std::pair<std::string_view, std::pair<int, std::uint64_t>> kFolderFlags[] = {
+    {"open", {1, O_DIRECTORY}}, {"openat", {2, O_DIRECTORY}}, {"unlinkat", {2, AT_REMOVEDIR}}};
 
 // A 32-bit call with wide times is the call without that ending.
 std::string_view without_width(std::string_view name) {
@@ -174,6 +183,13 @@ ObjectArgs object_args(usc_abi abi, std::uint32_t nr) {
   const Transfer transfer = transfer_of(name);
   args.changes = transfer.writes || has_word(kChanging, without_width(name));
   args.open_flags = argument_of(kOpenFlagsAt, name);
+  args.is_folder = has_word(kOfFolders, name);
+  for (const auto& [call, flag] : kFolderFlags)
+    if (name == call) std::tie(args.folder_flags, args.folder_flag) = flag;
+  if (name == "openat2") {
+    args.open_how = 2;
+    args.folder_flag = O_DIRECTORY;
+  }
   if (args.path >= 0) {
     const auto folder_of = [&](int path) {
       return path > 0 && letters[static_cast<std::size_t>(path) - 1] == 'D' ? path - 1 : -1;

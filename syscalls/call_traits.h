@@ -41,8 +41,12 @@ struct ObjectArgs {
   int source = -1;      // Transfer::source
   int target = -1;      // of two paths of one object, the name that the call gives it: rename, link
   int target_folder = -1;
-  bool changes = false;  // if it succeeds, it changes that object: its contents, its name, or its attributes
-  int open_flags = -1;   // whether it does so depends on these: see makes_anew()
+  bool changes = false;    // if it succeeds, it changes that object: its contents, its name, or its attributes
+  int open_flags = -1;     // whether it does so depends on these: see makes_anew()
+  bool is_folder = false;  // it succeeds only where the object is a folder,
+  int folder_flags = -1;   // or so it does with this bit in this argument
+  std::uint64_t folder_flag = 0;
+  int open_how = -1;  // or with that bit in the first word that this argument points to
   [[nodiscard]] bool any() const { return path >= 0 || descriptor >= 0; }
 };
 

@@ -13,7 +13,6 @@
 
 #include "analyzer/deadlock/stack_lines.h"
 #include "analyzer/read/catalog.h"
-#include "analyzer/read/object_name.h"
 #include "analyzer/read/query.h"
 #include "support/clock.h"
 #include "support/text.h"
@@ -21,6 +20,7 @@
 #include "syscalls/syscall_table.h"
 #include "trace/loss_class.h"
 #include "trace/names.h"
+#include "trace/object_name.h"
 #include "uscope/futex.h"
 #include "uscope/record.h"
 
@@ -230,7 +230,8 @@ Result<CallObject> Reader::object_of(const Call& call) {
     const auto at = texts.find(arg);
     if (at == texts.end()) continue;
     const bool is_relative = arg == args.path && !at->second.value.starts_with('/');
-    const auto name = object_name(call.kind, is_relative ? text_of(args.folder) : std::nullopt, at->second.value);
+    const auto name = trace::object_name(trace::address_relation(call.kind),
+                                         is_relative ? text_of(args.folder) : std::nullopt, at->second.value);
     object.name = name.value_or("");
     object.doubtful = at->second.late;
     break;

@@ -16,12 +16,12 @@
 #include <unordered_set>
 #include <utility>
 
-#include "analyzer/read/object_name.h"
 #include "analyzer/read/path_filter.h"
 #include "analyzer/read/process_filter.h"
 #include "analyzer/read/query.h"
 #include "analyzer/read/trigger_modules.h"
 #include "syscalls/call_traits.h"
+#include "trace/object_name.h"
 
 namespace uscope::analyzer {
 namespace {
@@ -113,7 +113,7 @@ class FileReader {
   void add_row(const SqlRow& row) {
     const auto kind = kinds_.find(KindRowId(row.integer(0)));
     const KindFacts& facts = kind == kinds_.end() ? unknown_kind_ : kind->second;
-    const auto name = object_name(facts.name, maybe_text(row, 3), maybe_text(row, 4));
+    const auto name = trace::object_name(trace::address_relation(facts.name), maybe_text(row, 3), maybe_text(row, 4));
     if (!query_.paths.empty() && (!name || !path_matches(query_.paths, *name))) {
       if (name) near_.add(*name);
       return;

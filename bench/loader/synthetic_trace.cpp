@@ -253,7 +253,7 @@ void insert_bare(const std::filesystem::path& path, const Shape& shape) {
   {
     insert_stacks(*writer, shape);
     Insert insert(*writer,
-                  "INSERT INTO event VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)");
+                  "INSERT INTO event VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, NULL)");
     const std::string returned = "returned";
     const std::string open = "open";
     for (std::uint64_t i = 0; i < shape.events; i++) {

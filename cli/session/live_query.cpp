@@ -287,6 +287,13 @@ class LiveQuery : public tracer::RecordObserver {
   bool has_no_reader_ = false;
 };
 
+// What futexes wait for is asked by nobody, and what else arguments point to for objects only.
+void forget_strings(usc_config& config, bool all_but_futexes) {
+  for (std::size_t nr = 0; nr < USC_SYSCALL_BITS; nr++)
+    for (auto* strings : {&config.strings_x86_64[nr], &config.strings_i386[nr]})
+      *strings = all_but_futexes && *strings != usc_string_slot(0, USC_STRING_FUTEX) ? *strings : 0;
+}
+
 // A command that writes to the terminal would write over the screen.
 bool takes_screen(const LiveQueryOptions& options) {
   return options.style.format == AnswerFormat::kTable && !options.style.listing && options.interval_ns != 0 &&
@@ -297,7 +304,7 @@ bool takes_screen(const LiveQueryOptions& options) {
 
 Result<int> run_live_query(const LiveQueryOptions& options, const query::Plan& plan) {
   RecordVerbOptions record = options.record;
-  record.no_strings = true;  // v_event has none
+  record.no_strings = !plan.needs.objects;  // v_event has no others
   if (!plan.needs.stack) record.budget = 1;
   auto recorder = recorder_options(record);
   if (!recorder) return recorder.error();
@@ -308,8 +315,7 @@ Result<int> run_live_query(const LiveQueryOptions& options, const query::Plan& p
   }
   if (auto chosen = set_question_probes(options.record, plan, *recorder); !chosen) return chosen.error();
   if (plan.way == query::Way::kSums) config.query = plan.program;
-  // Nor what futexes wait for.
-  for (std::size_t nr = 0; nr < USC_SYSCALL_BITS; nr++) config.strings_x86_64[nr] = config.strings_i386[nr] = 0;
+  forget_strings(config, plan.needs.objects);
   auto folder = open_temporary_folder();
   if (!folder) return folder.error();
   std::optional<store::OutputFile> output;

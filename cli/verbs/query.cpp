@@ -146,8 +146,8 @@ void print_plan(const query::Plan& plan) {
   section("at each event:", plan.pushed);
   section("decided before:", plan.planned);
   section("by SQLite:", plan.left);
-  std::printf("taken with each event: %s%s\n", plan.needs.stack ? "its stack" : "no stack",
-              plan.needs.time ? ", its times" : "");
+  std::printf("taken with each event: %s%s%s\n", plan.needs.stack ? "its stack" : "no stack",
+              plan.needs.time ? ", its times" : "", plan.needs.objects ? ", its object" : "");
   if (plan.way == query::Way::kSums)
     std::printf("memory for the sums: %s for each CPU\n", human_bytes(query::memory_of_sums(plan.program)).c_str());
   const auto has_any = [](const auto& calls) {

@@ -126,9 +126,12 @@ Result<void> IntervalStore::take(const usc_record& record) {
     case USC_RECORD_PARTIAL:
       return {};  // add() has had its row; its number counts for the sequence
     case USC_RECORD_LOSS:
+      if (plan_.needs.objects) descriptors_.take(record);
       return take_loss(trace::record_as<usc_loss>(record));
+    case USC_RECORD_STRING:
+      return plan_.needs.objects ? take_string(trace::record_as<usc_string>(record)) : Result<void>();
     default:
-      (void)definitions_.take(record);
+      if (!definitions_.take(record) && plan_.needs.objects) descriptors_.take(record);
       return {};
   }
 }
@@ -171,6 +174,44 @@ Result<void> IntervalStore::take_loss(const usc_loss& loss) {
   return trace ? (*trace)->append(loss.head) : trace.error();
 }
 
+// Of a call that has been seen before, on another processor, the string may belong to any interval that is open.
+Result<void> IntervalStore::take_string(const usc_string& string) {
+  Task& task = tasks_[trace::TaskId(string.head.task)];
+  if (string.entry_ns > task.done_ns) {
+    task.strings.push_back(bytes_of_record(string.head));
+    return {};
+  }
+  for (Interval& interval : intervals_) {
+    if (string.entry_ns >= interval.until_ns) continue;
+    auto trace = trace_of(interval);
+    if (!trace) return trace.error();
+    if (auto done = (*trace)->append(string.head); !done) return done;
+    for (DescriptorChange& change : interval.changes)
+      if (change.event.head.task == string.head.task && change.event.entry_ns == string.entry_ns)
+        change.strings.push_back(bytes_of_record(string.head));
+  }
+  return {};
+}
+
+// What the arguments of this call pointed to; and the call itself, if it changed descriptors.
+Result<void> IntervalStore::put_strings(Interval& interval, const trace::Event& event) {
+  if (event.source != USC_SOURCE_SYSCALL) return {};
+  std::vector<std::vector<char>> own;
+  if (const auto task = tasks_.find(trace::TaskId(event.head.task)); task != tasks_.end())
+    std::erase_if(task->second.strings, [&](std::vector<char>& bytes) {
+      const auto& string = trace::record_as<usc_string>(*reinterpret_cast<const usc_record*>(bytes.data()));
+      if (string.entry_ns != event.entry_ns) return false;
+      own.push_back(std::move(bytes));
+      return true;
+    });
+  auto trace = trace_of(interval);
+  if (!trace) return trace.error();
+  for (const std::vector<char>& bytes : own)
+    if (auto done = (*trace)->append(*reinterpret_cast<const usc_record*>(bytes.data())); !done) return done;
+  if (KeptDescriptors::is_change(event)) interval.changes.push_back({event, std::move(own)});
+  return {};
+}
+
 Result<void> IntervalStore::put(Interval& interval, const trace::Event& event, const usc_record& record) {
   if (plan_.way == Way::kSums) {
     const usc_query_end end = interval.sums.add(event);
@@ -178,8 +219,13 @@ Result<void> IntervalStore::put(Interval& interval, const trace::Event& event, c
     interval.events += end == USC_QUERY_REFUSED ? 0 : 1;
     return {};
   }
-  interval.events++;
-  if (plan_.needs.stack && event.stack != 0) interval.stacks.insert(trace::StackId(event.stack));
+  if (plan_.needs.objects)
+    if (auto done = put_strings(interval, event); !done) return done;
+  // A call that is only followed is not an event.
+  if ((event.flags & USC_EVENT_FOLLOWED) == 0) {
+    interval.events++;
+    if (plan_.needs.stack && event.stack != 0) interval.stacks.insert(trace::StackId(event.stack));
+  }
   auto trace = trace_of(interval);
   return trace ? (*trace)->append(record) : trace.error();
 }
@@ -260,6 +306,7 @@ Result<void> IntervalStore::close_first(bool last) {
     }
   }
   if (auto done = definitions_.write(**trace, interval.stacks); !done) return done;
+  if (auto done = descriptors_.write(**trace); !done) return done;
   closed.facts.from_ns = interval.from_ns;
   closed.facts.until_ns =
       interval.until_ns == kNever || last ? std::max(last_ns_, interval.from_ns) : interval.until_ns;
@@ -271,8 +318,7 @@ Result<void> IntervalStore::close_first(bool last) {
   auto file = (*trace)->end();
   if (!file) return file.error();
   closed.trace = std::move(*file);
-  // A late record may still refer to a task that ended in this interval.
-  definitions_.forget_ended(interval.from_ns);
+  forget_ended(interval);
   std::erase_if(tasks_, [this](const auto& entry) {
     const auto& [serial, task] = entry;
     return task.open.empty() && !definitions_.knows(serial);
@@ -283,6 +329,25 @@ Result<void> IntervalStore::close_first(bool last) {
   told_sums_ = false;
   if (!last) forget_stacks();
   return done;
+}
+
+// A late record may still refer to a task that ended in this interval.
+void IntervalStore::forget_ended(Interval& closed) {
+  if (!plan_.needs.objects) {
+    definitions_.forget_ended(closed.from_ns);
+    return;
+  }
+  descriptors_.add(std::move(closed.changes));
+  const auto process_of = [this](trace::TaskId task) { return definitions_.process_of(task); };
+  std::unordered_set<trace::ProcessId> needed;
+  for (const trace::TaskId task : definitions_.living(closed.from_ns)) needed.insert(process_of(task));
+  descriptors_.forget(process_of, needed, definitions_.descriptor_copies(KeptDescriptors::kAlways));
+  definitions_.forget_ended(closed.from_ns, definitions_.living(closed.from_ns, descriptors_.tasks()));
+  for (auto& [serial, task] : tasks_)
+    std::erase_if(task.strings, [&, done = task.done_ns](const std::vector<char>& bytes) {
+      const auto& string = trace::record_as<usc_string>(*reinterpret_cast<const usc_record*>(bytes.data()));
+      return string.entry_ns < done && string.head.time < closed.from_ns;
+    });
 }
 
 bool IntervalStore::wants_stacks() {

@@ -23,6 +23,7 @@
 
 #include "live/query/interval_trace.h"
 #include "live/query/kept_definitions.h"
+#include "live/query/kept_descriptors.h"
 #include "live/query/partial_events.h"
 #include "live/query/sums.h"
 #include "query/plan/plan.h"
@@ -91,6 +92,9 @@ class IntervalStore : public trace::RecordSink {
   [[nodiscard]] bool wants_stacks();
   void stacks_from(trace::StackId first);
 
+  // How many calls are kept for later intervals' descriptors.
+  [[nodiscard]] std::size_t kept_changes() const { return descriptors_.size(); }
+
   // Once the tracer has ended: closes what is left, with the calls that are open.
   Result<void> finish();
 
@@ -103,12 +107,15 @@ class IntervalStore : public trace::RecordSink {
     Sums sums;
     std::vector<trace::Event> whole;
     std::unordered_set<trace::StackId> stacks;
+    std::vector<DescriptorChange> changes;
     std::uint64_t events = 0;
     std::uint64_t lost = 0;
   };
   struct Task {
     std::uint64_t done_ns = 0;       // entry of the last call that has ended
     std::vector<trace::Event> open;  // records of the call that it is in
+    // What arguments of calls pointed to that have not ended, or not been seen.
+    std::vector<std::vector<char>> strings;
   };
 
   Interval& interval_of(std::uint64_t time);
@@ -119,6 +126,9 @@ class IntervalStore : public trace::RecordSink {
   Result<void> take_event(const trace::Event& event);
   Result<void> take_hit(const usc_hit& hit);
   Result<void> take_loss(const usc_loss& loss);
+  Result<void> take_string(const usc_string& string);
+  Result<void> put_strings(Interval& interval, const trace::Event& event);
+  void forget_ended(Interval& closed);
   Result<void> put(Interval& interval, const trace::Event& event, const usc_record& record);
   Result<void> put_open_calls();
   Result<void> put_open_hits();
@@ -137,6 +147,7 @@ class IntervalStore : public trace::RecordSink {
   std::uint64_t last_ns_ = 0;  // of all records
   std::deque<Interval> intervals_;
   KeptDefinitions definitions_;
+  KeptDescriptors descriptors_;  // of a question that needs objects
   std::unordered_map<trace::TaskId, Task> tasks_;
   // Hits that are not over: the last record of each, by task, entry and source.
   std::map<std::tuple<trace::TaskId, std::uint64_t, std::uint8_t>, std::vector<char>> open_hits_;

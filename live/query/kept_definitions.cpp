@@ -37,6 +37,9 @@ bool KeptDefinitions::take(const usc_record& record) {
       known.process = trace::ProcessId(start.process);
       known.inherited = trace::ImageId(start.image);
       known.mm = trace::MmId(start.mm);
+      known.maker = trace::TaskId(start.parent_task);
+      known.start_ns = record.time;
+      known.shares = (start.flags & USC_TASK_SAME_FILES) != 0;
       return true;
     }
     case USC_RECORD_TASK_NAME:
@@ -120,11 +123,38 @@ void KeptDefinitions::forget_stacks(trace::StackId first, const std::unordered_s
   std::erase_if(stacks_, [&](const auto& entry) { return entry.first < first && in_use.count(entry.first) == 0; });
 }
 
-void KeptDefinitions::forget_ended(std::uint64_t before_ns) {
+std::unordered_set<trace::TaskId> KeptDefinitions::living(std::uint64_t before_ns,
+                                                          const std::unordered_set<trace::TaskId>& also) const {
+  std::unordered_set<trace::TaskId> found;
+  for (const auto& [serial, task] : tasks_) {
+    if (task.start.empty() || (task.end_ns != 0 && task.end_ns < before_ns && also.count(serial) == 0)) continue;
+    for (auto at = tasks_.find(serial); at != tasks_.end() && found.insert(at->first).second;)
+      at = tasks_.find(at->second.maker);
+  }
+  return found;
+}
+
+trace::ProcessId KeptDefinitions::process_of(trace::TaskId task) const {
+  const auto at = tasks_.find(task);
+  return at == tasks_.end() ? trace::ProcessId() : at->second.process;
+}
+
+std::multimap<trace::ProcessId, std::uint64_t> KeptDefinitions::descriptor_copies(std::uint64_t shared) const {
+  std::multimap<trace::ProcessId, std::uint64_t> copies;
+  for (const auto& [serial, task] : tasks_) {
+    const trace::ProcessId maker = process_of(task.maker);
+    if (!maker || maker == task.process) continue;
+    copies.emplace(maker, task.shares ? shared : task.start_ns);
+    if (task.shares) copies.emplace(task.process, shared);
+  }
+  return copies;
+}
+
+void KeptDefinitions::forget_ended(std::uint64_t before_ns, const std::unordered_set<trace::TaskId>& needed) {
   std::erase_if(tasks_, [&](const auto& entry) {
     const Task& task = entry.second;
     // The start of one that only its name is known of was lost.
-    return task.start.empty() || (task.end_ns != 0 && task.end_ns < before_ns);
+    return task.start.empty() || (task.end_ns != 0 && task.end_ns < before_ns && needed.count(entry.first) == 0);
   });
   std::set<trace::ProcessId> alive;
   std::set<trace::ImageId> inherited;
@@ -142,6 +172,7 @@ void KeptDefinitions::forget_ended(std::uint64_t before_ns) {
     const auto& [serial, image] = entry;
     if (inherited.count(serial) != 0) return false;
     if (alive.count(image.process) == 0) return image.time < before_ns;
+    if (!needed.empty()) return false;  // an exec closed descriptors
     return image.time < last[image.process];
   });
   for (const auto& [serial, image] : images_) spaces.insert(image.mm);

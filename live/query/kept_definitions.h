@@ -31,9 +31,17 @@ class KeptDefinitions {
   // Writes all but stacks, of which these.
   Result<void> write(IntervalTrace& to, const std::unordered_set<trace::StackId>& stacks) const;
 
-  // Forgets tasks that ended before this time, with the images, address spaces and processes that were theirs alone,
-  // and images that were replaced before it. Stacks stay: the kernel side tells of each once.
-  void forget_ended(std::uint64_t before_ns);
+  // Tasks that have not ended before this time, those that made them, and so on; with `also`.
+  [[nodiscard]] std::unordered_set<trace::TaskId> living(std::uint64_t before_ns,
+                                                         const std::unordered_set<trace::TaskId>& also = {}) const;
+  [[nodiscard]] trace::ProcessId process_of(trace::TaskId task) const;
+  // When each process had its descriptors copied to another one; `shared` is the time of those that share them.
+  [[nodiscard]] std::multimap<trace::ProcessId, std::uint64_t> descriptor_copies(std::uint64_t shared) const;
+
+  // Forgets tasks that ended before this time but for those that are `needed`, with the images, address spaces and
+  // processes that were theirs alone, and images that were replaced before it, if none are needed. Stacks stay: the
+  // kernel side tells of each once.
+  void forget_ended(std::uint64_t before_ns, const std::unordered_set<trace::TaskId>& needed = {});
   // Forgets stacks with smaller numbers than this, but not these.
   void forget_stacks(trace::StackId first, const std::unordered_set<trace::StackId>& in_use);
 
@@ -51,7 +59,10 @@ class KeptDefinitions {
     trace::ProcessId process;
     trace::ImageId inherited;
     trace::MmId mm;
+    trace::TaskId maker;
+    std::uint64_t start_ns = 0;
     std::uint64_t end_ns = 0;  // 0: it lives
+    bool shares = false;       // its maker's descriptors
   };
   struct Image {
     Bytes exec;

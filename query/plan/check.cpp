@@ -146,7 +146,8 @@ Result<Checked> check(const std::string& text) {
   auto functions = texts(
       memory->get(), "SELECT DISTINCT lower(name) FROM pragma_function_list WHERE name NOT LIKE '%\\_of' ESCAPE '\\'");
   if (!functions) return functions.error();
-  store::allow_reading_only(memory->get());
+  store::ReadColumns read;
+  store::allow_reading_only(memory->get(), &read);
   sqlite3_stmt* raw = nullptr;
   const char* tail = nullptr;
   const int code = sqlite3_prepare_v2(memory->get(), text.c_str(), static_cast<int>(text.size() + 1), &raw, &tail);
@@ -155,6 +156,7 @@ Result<Checked> check(const std::string& text) {
   if (auto done = check_statement(raw, tail, text); !done) return done.error();
   Checked checked;
   for (int i = 0; i < sqlite3_column_count(raw); i++) checked.columns.emplace_back(sqlite3_column_name(raw, i));
+  checked.reads_objects = read.count({"v_event", "object"}) != 0 || read.count({"v_event", "object_kind"}) != 0;
   checked.aggregates.insert(aggregates->begin(), aggregates->end());
   return checked;
 }

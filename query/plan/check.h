@@ -14,6 +14,7 @@ namespace uscope::query {
 struct Checked {
   std::vector<std::string> columns;  // names of the result's columns
   std::set<std::string> aggregates;  // names of all functions over many rows that SQLite has
+  bool reads_objects = false;        // `object` or `object_kind`
 };
 
 // Compiles the text over an empty v_event. Errors are SQLite's, with the place in the text and with names that are like

@@ -35,6 +35,8 @@ const std::vector<Column>& all_columns() {
       number("a3", USC_QUERY_ARG3),
       number("a4", USC_QUERY_ARG4),
       number("a5", USC_QUERY_ARG5),
+      {"object", ColumnKind::kUnknown, USC_QUERY_FIELD_COUNT, 0},
+      {"object_kind", ColumnKind::kUnknown, USC_QUERY_FIELD_COUNT, 0},
       dimension("stack_id", bit_of(Key::kStack)),
       dimension("depth", bit_of(Key::kStack)),
       dimension("ended", bit_of(Key::kStack)),

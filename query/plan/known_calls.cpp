@@ -13,6 +13,7 @@
 #include "query/sql/lexer.h"
 #include "store/db/reading_only.h"
 #include "store/db/statement.h"
+#include "syscalls/call_traits.h"
 #include "syscalls/errno_names.h"
 #include "syscalls/syscall_table.h"
 #include "trace/names.h"
@@ -38,14 +39,18 @@ Result<store::SqliteHandle> all_calls() {
   auto memory = open_memory();
   if (!memory) return memory.error();
   sqlite3* database = memory->get();
-  if (auto done = store::execute(database, "CREATE TABLE call(kind TEXT, class TEXT, abi INTEGER, nr INTEGER)"); !done)
+  if (auto done = store::execute(database,
+                                 "CREATE TABLE call(kind TEXT, class TEXT, abi INTEGER, nr INTEGER, "
+                                 "has_object INTEGER, object TEXT, object_kind TEXT)");
+      !done)
     return done.error();
-  auto insert = store::Statement::prepare(database, "INSERT INTO call VALUES(?1, ?2, ?3, ?4)");
+  auto insert = store::Statement::prepare(database, "INSERT INTO call VALUES(?1, ?2, ?3, ?4, ?5, NULL, NULL)");
   if (!insert) return insert.error();
   for (std::uint32_t abi = 0; abi < USC_ABI_COUNT; abi++)
     for (std::uint32_t nr = 0; nr < syscalls::kSyscallNumbers; nr++) {
       const std::string name = syscalls::syscall_name(static_cast<usc_abi>(abi), nr);
-      auto done = insert->run(std::string_view(name), trace::source_name(USC_SOURCE_SYSCALL), abi, nr);
+      const bool has_object = syscalls::object_args(static_cast<usc_abi>(abi), nr).any();
+      auto done = insert->run(std::string_view(name), trace::source_name(USC_SOURCE_SYSCALL), abi, nr, has_object);
       if (!done) return done.error();
     }
   store::allow_reading_only(database);
@@ -108,6 +113,10 @@ bool is_of_kinds(const Expr& condition) {
   return is_of(condition, {"kind", "class"});
 }
 
+bool is_of_objects(const Expr& condition) {
+  return is_of(condition, {"kind", "class", "object", "object_kind"});
+}
+
 std::optional<Admitted> admitted_by(const Expr& condition, const std::string& text, const std::string& source) {
   constexpr std::size_t kMost = 4;  // each value takes three instructions
   for (const Names& names : kNames) {
@@ -126,11 +135,13 @@ std::optional<Admitted> admitted_by(const Expr& condition, const std::string& te
   return std::nullopt;
 }
 
-Result<std::size_t> rule_out_calls(const std::string& condition, const std::string& source, Plan& plan) {
+Result<std::size_t> rule_out_calls(const std::string& condition, bool of_objects, const std::string& source,
+                                   Plan& plan) {
   auto calls = all_calls();
   if (!calls) return calls.error();
-  auto query = store::Statement::prepare(
-      calls->get(), fmt::format("SELECT abi, nr FROM call AS {} WHERE {}", quoted_name(source), condition));
+  auto query = store::Statement::prepare(calls->get(),
+                                         fmt::format("SELECT abi, nr FROM call AS {} WHERE {}({})", quoted_name(source),
+                                                     of_objects ? "has_object OR " : "", condition));
   if (!query) return query.error();
   Calls x86_64{};
   Calls i386{};

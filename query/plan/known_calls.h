@@ -19,10 +19,14 @@ namespace uscope::query {
 [[nodiscard]] bool is_of(const Expr& condition, const std::vector<std::string_view>& columns);
 // … from the kind of an event: kind and class.
 [[nodiscard]] bool is_of_kinds(const Expr& condition);
+// … from that and from what it is about, which is not known here but where a call is about nothing: then it is NULL.
+[[nodiscard]] bool is_of_objects(const Expr& condition);
 
-// Takes the calls out of the plan for which `condition`, an SQL text that names columns of `source`, does not hold.
-// Returns how many calls of x86_64 are left. What the condition fails on stays.
-[[nodiscard]] Result<std::size_t> rule_out_calls(const std::string& condition, const std::string& source, Plan& plan);
+// Takes the calls out of the plan for which `condition`, an SQL text that names columns of `source`, does not hold;
+// with `of_objects`, none of those that may be about something. Returns how many calls of x86_64 are left. What the
+// condition fails on stays.
+[[nodiscard]] Result<std::size_t> rule_out_calls(const std::string& condition, bool of_objects,
+                                                 const std::string& source, Plan& plan);
 
 // The values of a field by which an event may fulfil a condition.
 struct Admitted {

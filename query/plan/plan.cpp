@@ -23,9 +23,10 @@ namespace {
 // The conditions on names, decided for all system calls.
 void decide_calls(const std::string& text, const Select& select, Plan& plan) {
   for (const Expr* conjunct : conjuncts_of(select)) {
-    if (!is_of_kinds(*conjunct)) continue;
+    const bool of_objects = !is_of_kinds(*conjunct);
+    if (of_objects && !is_of_objects(*conjunct)) continue;
     const std::string condition = original_text(text, *conjunct);
-    if (const auto left = rule_out_calls(condition, select.source_name, plan))
+    if (const auto left = rule_out_calls(condition, of_objects, select.source_name, plan))
       plan.planned.push_back(fmt::format("{}: {} of 512 numbers of system calls are left", one_line(condition), *left));
   }
 }
@@ -89,15 +90,18 @@ Result<Plan> plan(const std::string& text, std::uint32_t traced) {
   plan.calls_i386.fill(~std::uint64_t{0});
   auto select = parse(text);
   if (select) resolve(*select);
+  const bool reads_objects = checked->reads_objects;
   plan.sources = asked_sources(text, select ? &*select : nullptr) | traced;
   if (plan.sources != 0) plan.planned.push_back("asks for events of " + names_of_sources(plan.sources));
   if (!select) {
     plan.needs = kAll;
+    plan.needs.objects = reads_objects;
     run_on_events(plan, select.error().what);
     return plan;
   }
   decide_calls(text, *select, plan);
   plan.needs = needs_of(*select);
+  plan.needs.objects = reads_objects;
   if (!makes_groups(*select, checked->aggregates)) {
     run_on_events(plan, "");
     return plan;

@@ -41,6 +41,7 @@ struct Needs {
   bool arguments = false;
   bool results = false;  // of functions, for which their types must be known
   bool returns = false;  // dur_ns or result: of functions, when they return
+  bool objects = false;  // object or object_kind: paths, addresses, and what descriptors stand for
 };
 
 enum class Way {

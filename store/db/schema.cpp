@@ -53,7 +53,8 @@ CREATE TABLE event(
   id INTEGER PRIMARY KEY, ts_ns INTEGER NOT NULL, dur_ns INTEGER, how TEXT NOT NULL,
   thread_id INTEGER NOT NULL REFERENCES thread(id), image_id INTEGER REFERENCES image(id),
   kind_id INTEGER NOT NULL REFERENCES kind(id), result INTEGER, stack_id INTEGER REFERENCES stack(id),
-  a0 INTEGER, a1 INTEGER, a2 INTEGER, a3 INTEGER, a4 INTEGER, a5 INTEGER);
+  a0 INTEGER, a1 INTEGER, a2 INTEGER, a3 INTEGER, a4 INTEGER, a5 INTEGER,
+  object_id INTEGER REFERENCES object(id));
 CREATE TABLE string(id INTEGER PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE event_string(
   event_id INTEGER NOT NULL REFERENCES event(id), arg INTEGER NOT NULL,
@@ -101,6 +102,7 @@ CREATE TABLE cell_latency(
 CREATE TABLE thread_total(
   thread_id INTEGER PRIMARY KEY REFERENCES thread(id), events INTEGER NOT NULL, errors INTEGER NOT NULL,
   total_ns INTEGER NOT NULL, wait_ns INTEGER NOT NULL, gaps INTEGER NOT NULL, gap_ns INTEGER NOT NULL);
+CREATE TABLE object(id INTEGER PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL);
 CREATE TABLE object_total(
   kind_id INTEGER NOT NULL REFERENCES kind(id), process_id INTEGER REFERENCES process(id),
   image_id INTEGER REFERENCES image(id), trigger_frame_id INTEGER REFERENCES frame(id),
@@ -173,7 +175,7 @@ CREATE VIEW v_event AS
 SELECT event.id AS id, event.ts_ns AS ts_ns, event.dur_ns AS dur_ns, event.how AS how, process.pid AS pid,
   thread.tid AS tid, image.name AS process, thread.name AS thread, kind.name AS kind, kind.class AS class, event.result AS result, errno_name.name AS errno,
   event.a0 AS a0, event.a1 AS a1, event.a2 AS a2, event.a3 AS a3, event.a4 AS a4, event.a5 AS a5,
-  event.stack_id AS stack_id, stack.depth AS depth, stack.ended AS ended, frame.function AS "trigger",
+  object.name AS object, object.kind AS object_kind, event.stack_id AS stack_id, stack.depth AS depth, stack.ended AS ended, frame.function AS "trigger",
   module.path AS trigger_module, stack.folded AS folded
 FROM event
   JOIN kind ON kind.id = event.kind_id
@@ -184,7 +186,8 @@ FROM event
   LEFT JOIN module ON module.id = frame.module_id
   LEFT JOIN image ON image.id = event.image_id
   LEFT JOIN errno_name ON errno_name.number = -event.result AND kind.class = 'syscall'
-  LEFT JOIN stack ON stack.id = event.stack_id;
+  LEFT JOIN stack ON stack.id = event.stack_id
+  LEFT JOIN object ON object.id = event.object_id;
 CREATE VIEW v_argument AS
 SELECT event.id AS event_id, kind_argument.arg AS arg, kind_argument.name AS name, kind_argument.type AS type,
   CASE kind_argument.arg WHEN 0 THEN event.a0 WHEN 1 THEN event.a1 WHEN 2 THEN event.a2 WHEN 3 THEN event.a3

@@ -172,6 +172,7 @@ void DescriptorTracker::follow_copy(const usc_event& event, DescriptorOwner& own
     update.descriptor.name = found->name;
     update.descriptor.socket = found->socket;
     update.descriptor.process = found->process;
+    update.descriptor.is_folder = found->is_folder;
     update.source_stamp = found->stamp;
   }
   update.descriptor.close_on_exec = fcntl ? command == F_DUPFD_CLOEXEC : facts.close_on_exec.holds(event);

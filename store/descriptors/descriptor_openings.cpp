@@ -162,6 +162,7 @@ Result<void> DescriptorTracker::open_path(const usc_event& event, DescriptorOwne
                   ? Result<std::string>(text->value_or(""))
                   : absolute(text->value_or(""), owner, facts.path == 0 ? AT_FDCWD : descriptor_arg(event, 0), update);
   if (!name) return name.error();
+  update.descriptor.is_folder = !is_tree && (flags & O_TMPFILE) == O_DIRECTORY;
   const bool has_no_name = !is_tree && (flags & O_TMPFILE) == O_TMPFILE && !name->empty() && !redacted;
   return open_as(std::move(update), has_no_name ? joined_path(*name, "(O_TMPFILE)") : *name, (flags & O_CLOEXEC) != 0);
 }

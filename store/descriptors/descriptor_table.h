@@ -27,6 +27,7 @@ struct Descriptor {
   bool close_on_exec = false;  // when it was set
   std::uint32_t socket = 0;    // DescriptorTracker's number of it, from 1; 0 = no socket, or not one of these
   trace::ProcessId process{};  // of a pidfd, if it is known
+  bool is_folder = false;      // it was opened as one
 };
 
 class DescriptorTable {

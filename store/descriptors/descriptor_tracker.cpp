@@ -413,7 +413,7 @@ void DescriptorTracker::name_arguments(const usc_event& event, const DescriptorO
     const Descriptor* found = known(*owner.table, static_cast<int>(event.args[arg]));
     if (!found) continue;
     const trace::StringRowId name = found->socket != 0 ? sockets_[found->socket - 1].label : found->name;
-    if (name) named_.push_back({arg, name});
+    if (name) named_.push_back({.arg = arg, .string_id = name, .is_folder = found->is_folder});
   }
 }
 
@@ -444,7 +444,7 @@ Result<void> DescriptorTracker::name_attached(const usc_event& event, trace::Pro
     if (place == proc.places->end()) continue;
     auto name = strings_.intern(found_name(definitions_.descriptors[place->second].target));
     if (!name) return name.error();
-    named_.push_back({arg, *name, proc.threads != 1});
+    named_.push_back({.arg = arg, .string_id = *name, .late = proc.threads != 1});
   }
   return {};
 }
@@ -467,7 +467,7 @@ Result<void> DescriptorTracker::name_folders(const usc_event& event, const Descr
     auto hidden = is_hidden(*folder, path);
     if (!hidden) return hidden.error();
     if (*hidden) continue;
-    if (takes_folder && number == AT_FDCWD) named_.push_back({arg - 1, *folder});
+    if (takes_folder && number == AT_FDCWD) named_.push_back({.arg = arg - 1, .string_id = *folder, .is_folder = true});
     if (is_object) (arg == facts.object.target ? target_folder_ : folder_) = *folder;
   }
   return {};

@@ -47,9 +47,10 @@ class DescriptorTracker {
  public:
   // A descriptor argument, and what it stood for when the call was entered.
   struct Named {
-    int arg;
-    trace::StringRowId string_id;
+    int arg = -1;
+    trace::StringRowId string_id = {};
     bool late = false;  // found after the call had begun, while other threads could have changed it
+    bool is_folder = false;
   };
 
   // Both must outlive this object.

@@ -10,7 +10,7 @@
 namespace uscope::store {
 
 // PRAGMA user_version: changes whenever a reader's SQL could break.
-constexpr std::int32_t kSchemaVersion = 19;
+constexpr std::int32_t kSchemaVersion = 20;
 
 // PRAGMA application_id: "uscp".
 constexpr std::int32_t kApplicationId = 0x75736370;

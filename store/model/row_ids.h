@@ -12,6 +12,7 @@ using ThreadRowId = trace::RowId<struct ThreadRowKind>;  // a task's serial, or 
 using StackRowId = trace::RowId<struct StackRowKind, std::uint32_t>;
 using FrameRowId = trace::RowId<struct FrameRowKind, std::uint32_t>;
 using ModuleRowId = trace::RowId<struct ModuleRowKind, std::uint32_t>;
+using ObjectRowId = trace::RowId<struct ObjectRowKind, std::uint32_t>;
 using KindRowId = trace::RowId<struct KindRowKind, std::uint32_t>;
 
 }  // namespace uscope::store

@@ -39,6 +39,7 @@ EventWriter::EventWriter(DatabaseWriter& database, const Definitions& definition
       definitions_(definitions),
       frames_(frames),
       strings_(database, definitions, strings),
+      objects_(database, strings),
       sets_(database, definitions, strings),
       futexes_(database, utc_offset_ns),
       signals_(database, frames),
@@ -46,7 +47,8 @@ EventWriter::EventWriter(DatabaseWriter& database, const Definitions& definition
 
 Result<void> EventWriter::prepare() {
   auto events = database_.rows(
-      "event(ts_ns, dur_ns, how, thread_id, image_id, kind_id, result, stack_id, a0, a1, a2, a3, a4, a5)", 14);
+      "event(ts_ns, dur_ns, how, thread_id, image_id, kind_id, result, stack_id, a0, a1, a2, a3, a4, a5, object_id)",
+      15);
   if (!events) return events.error();
   event_rows_ = std::move(*events);
   auto kinds = database_.rows("kind", 5);
@@ -65,6 +67,7 @@ Result<void> EventWriter::prepare() {
   if (auto done = futexes_.prepare(); !done) return done;
   if (auto done = signals_.prepare(); !done) return done;
   if (auto done = counter_.prepare(); !done) return done;
+  if (auto done = objects_.prepare(); !done) return done;
   if (auto done = strings_.prepare(); !done) return done;
   return sets_.prepare();
 }
@@ -99,9 +102,10 @@ Result<void> EventWriter::write(const trace::OrderedCall& call) {
       continue;
     }
     CountedEvent& counted = counter_.next();
-    if (auto done = write_event(whole, attached, counted); !done) return done;
-    id = counted.facts.event;
-    if (auto done = write_details(whole, call, counted); !done) return done;
+    id = EventRowId(static_cast<std::int64_t>(++events_));
+    auto object = write_details(whole, call, id, counted);
+    if (!object) return object.error();
+    if (auto done = write_event(whole, attached, id, *object, counted); !done) return done;
     if (auto done = counter_.add_next(); !done) return done;
   }
   for (const usc_verify& verify : call.verifies)
@@ -109,22 +113,24 @@ Result<void> EventWriter::write(const trace::OrderedCall& call) {
   return {};
 }
 
-// What was recorded of an event beside its row.
-Result<void> EventWriter::write_details(const trace::OrderedEvent& event, const trace::OrderedCall& call,
-                                        CountedEvent& counted) {
-  const EventRowId id = counted.facts.event;
+// What was recorded of an event beside its row; returns what it is about.
+Result<ObjectRowId> EventWriter::write_details(const trace::OrderedEvent& event, const trace::OrderedCall& call,
+                                               EventRowId id, CountedEvent& counted) {
   if (event.source == USC_SOURCE_SIGNAL)
-    if (auto done = signals_.write(id, event); !done) return done;
+    if (auto done = signals_.write(id, event); !done) return done.error();
   if (trace::is_of_probes(event.source))
-    if (auto done = strings_.write_texts(id, call.strings); !done) return done;
-  if (event.source != USC_SOURCE_SYSCALL) return {};
-  if (auto done = strings_.write(id, event, call.strings); !done) return done;
+    if (auto done = strings_.write_texts(id, call.strings); !done) return done.error();
+  if (event.source != USC_SOURCE_SYSCALL) return ObjectRowId();
+  if (auto done = strings_.write(id, event, call.strings); !done) return done.error();
   counted.object = strings_.object();
-  if (auto done = sets_.write(id, event); !done) return done;
-  return call.futexes.empty() ? Result<void>() : futexes_.write(id, event, call.futexes);
+  if (auto done = sets_.write(id, event); !done) return done.error();
+  if (!call.futexes.empty())
+    if (auto done = futexes_.write(id, event, call.futexes); !done) return done.error();
+  return objects_.row_of(event, counted.object);
 }
 
-Result<void> EventWriter::write_event(const trace::OrderedEvent& event, bool attached, CountedEvent& counted) {
+Result<void> EventWriter::write_event(const trace::OrderedEvent& event, bool attached, EventRowId id,
+                                      ObjectRowId object, CountedEvent& counted) {
   auto kind = kind_of(event);
   if (!kind) return kind.error();
   Task& task = task_of(trace::TaskId(event.head.task));
@@ -144,15 +150,14 @@ Result<void> EventWriter::write_event(const trace::OrderedEvent& event, bool att
   const trace::ImageId image = image_of(event, task);
   last_ns_ = std::max<std::uint64_t>({last_ns_, event.entry_ns, event.head.time});
 
-  const EventRowId id(static_cast<std::int64_t>(++events_));
   const auto argument = [&event](std::size_t i) {
     return event.is_read(i) ? std::optional(event.args[i]) : std::nullopt;
   };
-  if (auto done =
-          event_rows_->add(stored_time(event.entry_ns), returned ? std::optional(as_signed(duration)) : std::nullopt,
-                           LastingText{trace::how_name(how)}, task.row, maybe_id(image), *kind,
-                           has_result ? std::optional(std::int64_t{event.result}) : std::nullopt, maybe_id(stack),
-                           argument(0), argument(1), argument(2), argument(3), argument(4), argument(5));
+  if (auto done = event_rows_->add(
+          stored_time(event.entry_ns), returned ? std::optional(as_signed(duration)) : std::nullopt,
+          LastingText{trace::how_name(how)}, task.row, maybe_id(image), *kind,
+          has_result ? std::optional(std::int64_t{event.result}) : std::nullopt, maybe_id(stack), argument(0),
+          argument(1), argument(2), argument(3), argument(4), argument(5), maybe_id(object));
       !done)
     return done.error();
 

@@ -19,6 +19,7 @@
 #include "store/write/event_counter.h"
 #include "store/write/frame_writer.h"
 #include "store/write/futex_writer.h"
+#include "store/write/object_table.h"
 #include "store/write/set_writer.h"
 #include "store/write/signal_writer.h"
 #include "store/write/string_writer.h"
@@ -78,8 +79,10 @@ class EventWriter {
     bool undefined = false;  // a definition is missing
   };
 
-  Result<void> write_event(const trace::OrderedEvent& event, bool attached, CountedEvent& counted);
-  Result<void> write_details(const trace::OrderedEvent& event, const trace::OrderedCall& call, CountedEvent& counted);
+  Result<void> write_event(const trace::OrderedEvent& event, bool attached, EventRowId id, ObjectRowId object,
+                           CountedEvent& counted);
+  Result<ObjectRowId> write_details(const trace::OrderedEvent& event, const trace::OrderedCall& call, EventRowId id,
+                                    CountedEvent& counted);
   void end_gaps(std::optional<std::uint64_t> recorded_until);
   [[nodiscard]] EventStack stacks_of(const trace::OrderedEvent& event) const;
   [[nodiscard]] std::string kind_name(const usc_event& event) const;
@@ -101,6 +104,7 @@ class EventWriter {
   std::unique_ptr<TableRows> result_rows_;
   std::unique_ptr<TableRows> verify_rows_;
   StringWriter strings_;
+  ObjectTable objects_;
   SetWriter sets_;
   FutexWriter futexes_;
   SignalWriter signals_;

@@ -22,6 +22,8 @@ struct CallObject {
   trace::StringRowId folder{};  // where a relative path begins
   trace::StringRowId name{};
   bool is_about_any = false;    // false: the call takes no path and no descriptor
+  bool is_path = false;         // `name` is a path that the call was given
+  bool is_folder = false;       // the call, or what opened its descriptor, says so
   bool has_source = false;      // it reads from another object than the one that it writes to
   trace::StringRowId source{};  // that one's name
   bool has_target = false;      // it gives the object another name (rename, link), which is this one

@@ -107,8 +107,8 @@ Result<void> StringWriter::write(EventRowId event_id, const usc_event& event,
   auto named = descriptors_.observe(event, strings);
   if (!named) return named.error();
   find_object(event, *named, strings);
-  for (const auto& [arg, string_id, late] : *named)
-    if (auto done = insert(event_id, arg, string_id, late, StringSource::kDescriptor); !done) return done;
+  for (const DescriptorTracker::Named& one : *named)
+    if (auto done = insert(event_id, one.arg, one.string_id, one.late, StringSource::kDescriptor); !done) return done;
   if (auto done = write_texts(event_id, strings); !done) return done;
   if (image == nullptr) return {};
   const std::string argv = image->argv_json();
@@ -136,8 +136,19 @@ Result<trace::OrderedString> StringWriter::executed_path(const usc_event& event,
   return string;
 }
 
+// Whether the call, which succeeded, says that its object is a folder.
+bool StringWriter::tells_folder(const usc_event& event, const syscalls::ObjectArgs& args,
+                                std::span<const trace::OrderedString> strings) {
+  if (event.how != USC_HOW_RETURNED || event.result < 0) return false;
+  const auto has_flag = [&](std::uint64_t flags) { return (flags & args.folder_flag) != 0; };
+  return args.is_folder || (args.folder_flags >= 0 && has_flag(event.args[args.folder_flags])) ||
+         std::any_of(strings.begin(), strings.end(), [&](const trace::OrderedString& how) {
+           return how.kind == USC_STRING_WORDS && how.arg == args.open_how && has_flag(how.numbers[0]);
+         });
+}
+
 // A path counts before a descriptor, and so does an address that the program passed. A path that is null stands for its
-// folder (utimensat).
+// folder (utimensat), and an empty one for the descriptor.
 void StringWriter::find_object(const usc_event& event, std::span<const DescriptorTracker::Named> named,
                                std::span<const trace::OrderedString> strings) {
   object_ = {};
@@ -147,34 +158,47 @@ void StringWriter::find_object(const usc_event& event, std::span<const Descripto
   const auto descriptor = [&](int arg) {
     const auto at =
         std::find_if(named.begin(), named.end(), [arg](const DescriptorTracker::Named& one) { return one.arg == arg; });
-    return arg < 0 || at == named.end() ? trace::StringRowId() : at->string_id;
+    return arg < 0 || at == named.end() ? DescriptorTracker::Named{} : *at;
   };
-  const auto text = [&](int arg) {
+  const auto text = [&](int arg) -> const trace::OrderedString* {
     const auto at =
         std::find_if(strings.begin(), strings.end(), [arg](const trace::OrderedString& one) { return one.arg == arg; });
-    return arg < 0 || at == strings.end() ? trace::StringRowId() : at->string_id;
+    return arg < 0 || at == strings.end() || !at->string_id ? nullptr : &*at;
+  };
+  const auto take = [this](const DescriptorTracker::Named& one) {
+    object_.name = one.string_id;
+    object_.is_folder = one.is_folder;
   };
   object_.changes = args.changes || (args.open_flags >= 0 && syscalls::makes_anew(event.args[args.open_flags]));
   if (args.path >= 0) {
     object_.is_about_any = true;
     object_.has_target = args.target >= 0;
-    object_.target = text(args.target);
-    if (object_.target) object_.target_folder = descriptors_.target_folder();
-    object_.name = text(args.path);
-    if (object_.name)
+    if (const trace::OrderedString* target = text(args.target)) {
+      object_.target = target->string_id;
+      object_.target_folder = descriptors_.target_folder();
+    }
+    if (const trace::OrderedString* path = text(args.path)) {
+      object_.name = path->string_id;
       object_.folder = descriptors_.folder();
-    else if (event.args[args.path] == 0)
-      object_.name = descriptor(args.folder);
-    return;
+      object_.is_path = path->first != 0;
+      object_.is_folder = path->first == 0 && descriptor(args.folder).is_folder;
+    } else if (event.args[args.path] == 0) {
+      take(descriptor(args.folder));
+    }
+  } else {
+    // Of an optional descriptor, -1 means none: mmap of anonymous memory.
+    if (args.descriptor > 0 && args.source < 0 &&
+        descriptor_arg(event, static_cast<std::size_t>(args.descriptor)) == -1)
+      return;
+    object_.is_about_any = true;
+    if (const trace::OrderedString* address = text(args.address))
+      object_.name = address->string_id;
+    else
+      take(descriptor(args.descriptor));
+    object_.has_source = args.source >= 0;
+    object_.source = descriptor(args.source).string_id;
   }
-  // Of an optional descriptor, -1 means none: mmap of anonymous memory.
-  if (args.descriptor > 0 && args.source < 0 && descriptor_arg(event, static_cast<std::size_t>(args.descriptor)) == -1)
-    return;
-  object_.is_about_any = true;
-  object_.name = text(args.address);
-  if (!object_.name) object_.name = descriptor(args.descriptor);
-  object_.has_source = args.source >= 0;
-  object_.source = descriptor(args.source);
+  object_.is_folder = object_.is_folder || tells_folder(event, args, strings);
 }
 
 const StringWriter::ExecArgs& StringWriter::exec_args(const usc_event& event) {

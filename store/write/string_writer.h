@@ -65,6 +65,8 @@ class StringWriter {
   Result<trace::OrderedString> executed_path(const usc_event& event, const ImageFacts& image, ExecArgs args);
   void find_object(const usc_event& event, std::span<const DescriptorTracker::Named> named,
                    std::span<const trace::OrderedString> strings);
+  [[nodiscard]] static bool tells_folder(const usc_event& event, const syscalls::ObjectArgs& args,
+                                         std::span<const trace::OrderedString> strings);
   const ExecArgs& exec_args(const usc_event& event);
   const ImageFacts* image_of(const usc_event& event) const;
 

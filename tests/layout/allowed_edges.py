@@ -78,7 +78,7 @@ ALLOWED = {
     "query/sql": "support",
     "analyzer/deadlock": "analyzer/read include/uscope store/db support syscalls trace",
     "analyzer/diff": "analyzer/read store/db store/write support syscalls trace",
-    "analyzer/files": "analyzer/read store/db support syscalls",
+    "analyzer/files": "analyzer/read store/db support syscalls trace",
     "analyzer/picture": "analyzer/read analyzer/time store/db support syscalls",
     "analyzer/read": "store/db store/write support syscalls trace",
     "analyzer/summary": (
@@ -88,8 +88,8 @@ ALLOWED = {
         "include/uscope support support/process support/sandbox symbolizer/names syscalls trace tracer/collect tracer/files "
         "tracer/jit tracer/model"),
     "live/query": (
-        "include/uscope query/plan query/sql store store/db store/files support support/process support/sandbox symbolizer/names "
-        "trace"),
+        "include/uscope query/plan query/sql store store/db store/descriptors store/files support support/process support/sandbox "
+        "symbolizer/names syscalls trace"),
     "exporters": "analyzer/read store/db support trace",
     "exporters/profiles": "analyzer/read exporters store/db support",
     "exporters/timelines": "analyzer/read exporters store/db support trace",

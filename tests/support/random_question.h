@@ -80,6 +80,7 @@ class RandomQuestion {
     return pick({"ts_ns", "dur_ns", "dur_ns", "result", "result", "a0", "a1", "A2", "a5"});
   }
   std::string dimension() {
+    if (chance(16)) return pick({"object", "object_kind"});
     return pick({"kind", "kind", "class", "how", "pid", "tid", "process", "thread", "errno", "stack_id", "depth",
                  "ended", "\"trigger\"", "trigger_module", "folded", "Process"});
   }
@@ -132,7 +133,10 @@ class RandomQuestion {
   }
 
   std::string dimension_condition() {
-    switch (below(10)) {
+    switch (below(11)) {
+      case 10:
+        return chance(2) ? std::string("object_kind = 'file'")
+                         : "object " + pick({"GLOB '*e*'", "IS NOT NULL", "<> ''"});
       case 0:
         return "kind " +
                pick({"LIKE 'R%'", "GLOB '*a*'", "IN ('read', 'futex')", "= 'write'", "<> 'read'", "NOT LIKE '%e_'"});

@@ -232,7 +232,7 @@ class HungStore {
         quote(thread.took < 0 ? thread.how : "returned") + "," + id + "," + std::to_string(thread.process) + "," +
         std::to_string(kind(thread.call, thread.abi)) + ",NULL," + std::to_string(stack(thread.stack)) + "," +
         (futex ? std::to_string(thread.address) + "," + std::to_string(thread.op) : std::to_string(thread.a0) + ",0") +
-        "," + std::to_string(thread.expected) + ",0,0,0);";
+        "," + std::to_string(thread.expected) + ",0,0,0,NULL);";
     if (!thread.object.empty())
       out_ += "INSERT INTO string SELECT 7000 + " + event + "," + quote(thread.object) +
               ";INSERT INTO event_string VALUES(" + event + ",0,7000 + " + event + "," + (thread.doubtful ? "1" : "0") +
@@ -261,7 +261,7 @@ class HungStore {
     out_ += "INSERT INTO event VALUES(" + event + "," + at(wake.at) + ",900,'returned'," +
             std::to_string(ids_.at(wake.tid)) + ",1," + std::to_string(kind("futex", "x86_64")) + "," +
             std::to_string(wake.result) + ",NULL," + std::to_string(wake.address) + "," +
-            (wake.key.empty() ? "129" : "1") + ",1,0,0,0);";
+            (wake.key.empty() ? "129" : "1") + ",1,0,0,0,NULL);";
     if (!wake.key.empty())
       out_ += "INSERT INTO futex_wake VALUES(" + event + "," + std::to_string(wake.address) + ",1," + quote(wake.key) +
               ");";

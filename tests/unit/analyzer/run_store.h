@@ -99,7 +99,7 @@ inline void write_run(const std::filesystem::path& path, const MadeRun& run) {
       sql += "INSERT INTO event VALUES(" + id + "," + std::to_string(kStart + event * 1000) + "," +
              (open ? "NULL, 'open'" : std::to_string(calls.dur_ns) + ", 'returned'") + ", 1, 1, " + kind + "," +
              (open ? "NULL" : std::to_string(calls.result)) + "," + stack + "," + std::to_string(calls.a0) +
-             ", 0, 0, 0, 0, 0);";
+             ", 0, 0, 0, 0, 0, NULL);";
       if (!calls.argument.empty())
         sql += "INSERT INTO event_string(event_id, arg, string_id, late, source) VALUES(" + id + ", 1, " +
                std::to_string(strings.at(calls.argument)) + ", 0, 0);";

@@ -12,12 +12,12 @@ INSERT INTO kind VALUES
   (22, 'SIGCHLD sent', 'signal', 'none', 273), (23, 'SIGSEGV sent', 'signal', 'none', 267),
   (24, 'SIGSEGV delivered', 'signal', 'none', 11);
 INSERT INTO event VALUES
-  (101, 1001000000000, NULL, 'sent', 2, 2, 20, NULL, 1, 0, 0, 0, 0, 0, 0),
-  (102, 1001100000000, NULL, 'sent', 2, 2, 20, NULL, 1, 0, 0, 0, 0, 0, 0),
-  (103, 1001200000000, NULL, 'delivered', 3, 3, 21, NULL, 2, 0, 0, 0, 0, 0, 0),
-  (104, 1001300000000, NULL, 'sent', 1, 2, 22, NULL, NULL, 0, 0, 0, 0, 0, 0),
-  (105, 1001400000000, NULL, 'sent', 5, 4, 23, NULL, NULL, 0, 0, 0, 0, 0, 0),
-  (106, 1001500000000, NULL, 'delivered', 5, 4, 24, NULL, 4, 0, 0, 0, 0, 0, 0);
+  (101, 1001000000000, NULL, 'sent', 2, 2, 20, NULL, 1, 0, 0, 0, 0, 0, 0, NULL),
+  (102, 1001100000000, NULL, 'sent', 2, 2, 20, NULL, 1, 0, 0, 0, 0, 0, 0, NULL),
+  (103, 1001200000000, NULL, 'delivered', 3, 3, 21, NULL, 2, 0, 0, 0, 0, 0, 0, NULL),
+  (104, 1001300000000, NULL, 'sent', 1, 2, 22, NULL, NULL, 0, 0, 0, 0, 0, 0, NULL),
+  (105, 1001400000000, NULL, 'sent', 5, 4, 23, NULL, NULL, 0, 0, 0, 0, 0, 0, NULL),
+  (106, 1001500000000, NULL, 'delivered', 5, 4, 24, NULL, 4, 0, 0, 0, 0, 0, 0, NULL);
 INSERT INTO signal(event_id, number, code, result, blocked, sender_pid, sender_tid, sender, receiver_pid, receiver_tid,
   receiver, info_pid, info_uid, info_status, info_address, handler, handler_frame_id) VALUES
   (101, 15, 0, 'pending', 1, 100, 110, 'worker', 900, NULL, CAST(x'HOSTILE' AS TEXT), 100, 0, NULL, NULL, NULL, NULL),

@@ -291,7 +291,8 @@ TEST_F(CallWaits, HealthyServicesAreNotAccused) {
   HungTrace alarmed = processes_in({"wait4", "write"});
   alarmed.more_sql =
       "INSERT INTO kind VALUES(90, 'alarm', 'syscall', 'x86_64', 37);"
-      "INSERT INTO event SELECT 900, ts_ns - 5, 1, 'returned', 2, 2, 90, 0, NULL, 5, 0, 0, 0, 0, 0 FROM event LIMIT 1;";
+      "INSERT INTO event SELECT 900, ts_ns - 5, 1, 'returned', 2, 2, 90, 0, NULL, 5, 0, 0, 0, 0, 0, NULL FROM event "
+      "LIMIT 1;";
   expect_no_finding(alarmed, timer, "the signal of a timer");
   timer.trouble(2, "descriptors could not be read");
   expect_no_finding(processes_in({"wait4", "write"}), timer, "descriptors could not be read", Verdict::kUndecided);
@@ -315,8 +316,9 @@ TEST_F(CallWaits, WhereADescriptorComesFrom) {
         "INSERT INTO content VALUES(90, x'0300000004000000');";
     int id = 900;
     const auto add = [&](int ts, int thread, int kind, int result, int a0) {
-      sql += fmt::format("INSERT INTO event VALUES({}, {}, 10, 'returned', {}, {}, {}, {}, NULL, {}, 0, 0, 0, 0, 0);",
-                         id++, ts, thread, thread, kind, result, a0);
+      sql += fmt::format(
+          "INSERT INTO event VALUES({}, {}, 10, 'returned', {}, {}, {}, {}, NULL, {}, 0, 0, 0, 0, 0, NULL);", id++, ts,
+          thread, thread, kind, result, a0);
     };
     add(900, 1, 91, 3, 1);     // 900: another descriptor 3
     add(920, 1, 93, 0, 3);     // closed
@@ -340,19 +342,22 @@ TEST_F(CallWaits, WhereADescriptorComesFrom) {
   };
   EXPECT_EQ(openings(), std::vector<std::string>{"3 of 100: pipe2 100 3"});
   // One that was closed since, and one that may have come in a message, are others.
-  trace.more_sql = calls("INSERT INTO event VALUES(950, 960, 10, 'returned', 1, 1, 93, 0, NULL, 3, 0, 0, 0, 0, 0);");
+  trace.more_sql =
+      calls("INSERT INTO event VALUES(950, 960, 10, 'returned', 1, 1, 93, 0, NULL, 3, 0, 0, 0, 0, 0, NULL);");
   EXPECT_EQ(openings(), std::vector<std::string>{});
-  trace.more_sql = calls("INSERT INTO event VALUES(950, 960, 10, 'returned', 1, 1, 94, 0, NULL, 3, 0, 0, 0, 0, 0);");
+  trace.more_sql =
+      calls("INSERT INTO event VALUES(950, 960, 10, 'returned', 1, 1, 94, 0, NULL, 3, 0, 0, 0, 0, 0, NULL);");
   EXPECT_EQ(openings(), std::vector<std::string>{});
   // The write end: as 4 in the parent, as 9 in the child.
   look = MadeLook();
   look.on(1, "read", 3, "read").on(2, "read", 5, "read").pipe(77, 1, 3, 2, 9).pipe(78, 2, 5, 1, 8);
   trace = processes_in({"read", "read"});
-  trace.more_sql = calls("INSERT INTO event VALUES(950, 1100, 10, 'returned', 2, 2, 91, 9, NULL, 4, 0, 0, 0, 0, 0);");
+  trace.more_sql =
+      calls("INSERT INTO event VALUES(950, 1100, 10, 'returned', 2, 2, 91, 9, NULL, 4, 0, 0, 0, 0, 0, NULL);");
   EXPECT_EQ(openings(), std::vector<std::string>{"9 of 200: pipe2 100 4 clone 100 -1 dup 200 9"});
   trace.more_sql +=
       "INSERT INTO kind VALUES(95, 'dup2', 'syscall', 'x86_64', 33);"
-      "INSERT INTO event VALUES(951, 1200, 10, 'returned', 2, 2, 95, 9, NULL, 9, 9, 0, 0, 0, 0);";
+      "INSERT INTO event VALUES(951, 1200, 10, 'returned', 2, 2, 95, 9, NULL, 9, 9, 0, 0, 0, 0, NULL);";
   EXPECT_EQ(openings(), std::vector<std::string>{"9 of 200: pipe2 100 4 clone 100 -1 dup 200 9 dup2 200 9"});
 }
 
@@ -374,10 +379,11 @@ TEST_F(CallWaits, AnEventfdThatTheKernelMaySignal) {
   expect_no_finding(known, mute, "whether the kernel signals", Verdict::kUndecided);
   known.more_sql = from_start + "INSERT INTO string VALUES(900, '/sys/fs/cgroup/memory/a/cgroup.event_control');";
   expect_no_finding(known, own, "whether the kernel signals", Verdict::kUndecided);
-  known.more_sql = from_start +
-                   "INSERT INTO kind VALUES(90, 'io_setup', 'syscall', 'x86_64', 206);"
-                   "INSERT INTO event SELECT 900, ts_ns - 5, 1, 'returned', 1, 1, 90, 0, NULL, 5, 0, 0, 0, 0, 0 FROM "
-                   "event LIMIT 1;";
+  known.more_sql =
+      from_start +
+      "INSERT INTO kind VALUES(90, 'io_setup', 'syscall', 'x86_64', 206);"
+      "INSERT INTO event SELECT 900, ts_ns - 5, 1, 'returned', 1, 1, 90, 0, NULL, 5, 0, 0, 0, 0, 0, NULL FROM "
+      "event LIMIT 1;";
   expect_no_finding(known, own, "whether the kernel signals", Verdict::kUndecided);
   // One that another process has is there for that process to signal.
   MadeLook shared;
@@ -448,7 +454,8 @@ TEST_F(CallWaits, TheDefaultOfSigalrmIsNoTimer) {
   HungTrace trace = processes_in({"wait4", "write"});
   trace.more_sql =
       "INSERT INTO kind VALUES(90, 'rt_sigaction', 'syscall', 'x86_64', 13);"
-      "INSERT INTO event SELECT 900, ts_ns - 5, 1, 'returned', 2, 2, 90, 0, NULL, 14, 4096, 0, 0, 0, 0 FROM event "
+      "INSERT INTO event SELECT 900, ts_ns - 5, 1, 'returned', 2, 2, 90, 0, NULL, 14, 4096, 0, 0, 0, 0, NULL FROM "
+      "event "
       "LIMIT "
       "1;";
   expect_no_finding(trace, look, "the signal of a timer");
@@ -476,7 +483,7 @@ TEST_F(CallWaits, ATimeLimitOfASocket) {
   const auto asked = [&](const std::string& call, const std::string& args, const std::string& when) {
     trace.more_sql = "INSERT INTO kind VALUES(90, '" + call +
                      "', 'syscall', 'x86_64', 54);INSERT INTO event SELECT 900, ts_ns " + when +
-                     ", 1, 'returned', 2, 2, 90, 0, NULL, " + args + ", 0, 0, 0 FROM event LIMIT 1;";
+                     ", 1, 'returned', 2, 2, 90, 0, NULL, " + args + ", 0, 0, 0, NULL FROM event LIMIT 1;";
   };
   asked("setsockopt", "3, 1, 21", "+ 5");
   expect_no_finding(trace, look("0"), "a limit of a socket was changed while it waits");

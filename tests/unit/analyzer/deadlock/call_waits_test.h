@@ -60,7 +60,7 @@ inline HungTrace made_here(HungTrace trace, const std::string& call) {
   trace.more_sql =
       "UPDATE process SET start_ns = " + std::to_string(kStart + 1) + ";INSERT INTO kind VALUES(90, '" + call +
       "', 'syscall', 'x86_64', 64);INSERT INTO event SELECT 900, ts_ns - 5, 1, 'returned', 1, 1, 90, 7, NULL, "
-      "0, 1, 384, 0, 0, 0 FROM event LIMIT 1;";
+      "0, 1, 384, 0, 0, 0, NULL FROM event LIMIT 1;";
   return trace;
 }
 

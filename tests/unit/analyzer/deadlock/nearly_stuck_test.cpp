@@ -161,7 +161,7 @@ TEST_F(CallWaits, ANumberThatAnotherThreadMayHaveChanged) {
   expect_finding(trace, look, Verdict::kDeadlock, FindingType::kCycle, {100, 101, 200}, {"the write end of pipe:[77]"});
   const std::string closes =
       "INSERT INTO kind VALUES(90, 'dup2', 'syscall', 'x86_64', 33);INSERT INTO event SELECT 900, "
-      "ts_ns + 5, 1, 'returned', 3, 1, 90, 3, NULL, 9, 3, 0, 0, 0, 0 FROM event WHERE thread_id = 1;";
+      "ts_ns + 5, 1, 'returned', 3, 1, 90, 3, NULL, 9, 3, 0, 0, 0, 0, NULL FROM event WHERE thread_id = 1;";
   trace.more_sql = closes;
   expect_no_finding(trace, look, "", Verdict::kUndecided);
   // Of a call that was under way before tracing began, nobody knows.

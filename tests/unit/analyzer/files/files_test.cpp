@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "analyzer/files/files.h"
 
-#include "analyzer/read/object_name.h"
 #include "tests/unit/analyzer/sample_trace.h"
 
 namespace uscope::analyzer {
@@ -188,17 +187,6 @@ TEST_F(FilesTest, DanglingIdsAreSurvived) {
   const FileTable found = table(test::open_store(folder_ / "odd.db"), {});
   EXPECT_EQ(names(found), (Names{"?"}));
   EXPECT_EQ(found.all.calls, 0U);
-}
-
-TEST(ObjectName, IsThePathOrTheSocketsName) {
-  EXPECT_EQ(object_name("openat", "/srv", "a"), "/srv/a");
-  EXPECT_EQ(object_name("newfstatat", "/srv/a", ""), "/srv/a");
-  EXPECT_EQ(object_name("bind", std::nullopt, "unix:/run/x"), "socket:[at unix:/run/x]");
-  EXPECT_EQ(object_name("sendto", std::nullopt, "inet:10.0.0.1:53"), "socket:[to inet:10.0.0.1:53]");
-  EXPECT_EQ(object_name("sendto", std::nullopt, "socket:[pair]"), "socket:[pair]");
-  EXPECT_EQ(object_name("connect", std::nullopt, "[redacted]"), "[redacted]");
-  EXPECT_EQ(object_name("open", std::nullopt, "inet:x"), "inet:x");
-  EXPECT_EQ(object_name("read", std::nullopt, std::nullopt), std::nullopt);
 }
 
 }  // namespace

@@ -75,10 +75,10 @@ INSERT INTO stack(id, depth, ended, trigger_frame_id, trigger_fallback, folded) 
   (3, 1, 'budget', 4, 1, 'read'), (4, 2, 'budget', 4, 1, 'load;read');
 INSERT INTO stack_frame VALUES(1, 0, 0, 1, 'user'), (1, 1, 0, 5, 'user'), (1, 1, 1, 2, 'user'), (1, 2, 0, 3, 'user'),
   (2, 0, 0, 1, 'user'), (2, 1, 0, 3, 'user'), (3, 0, 0, 1, 'user'), (4, 0, 0, 1, 'user'), (4, 1, 0, 2, 'user');
-INSERT INTO event VALUES(1, 10, 5, 'returned', 1, 1, 1, 7, 1, 0, 0, 0, 0, 0, 0),
-  (2, 20, 6, 'returned', 1, 1, 1, -2, 1, 0, 0, 0, 0, 0, 0), (3, 30, 7, 'returned', 1, 1, 1, -4, 2, 0, 0, 0, 0, 0, 0),
-  (4, 40, 8, 'returned', 1, 1, 1, 0, 3, 0, 0, 0, 0, 0, 0), (5, 50, NULL, 'open', 1, 1, 1, NULL, 4, 0, 0, 0, 0, 0, 0),
-  (6, 60, 9, 'returned', 1, 1, 1, 0, NULL, 0, 0, 0, 0, 0, 0);
+INSERT INTO event VALUES(1, 10, 5, 'returned', 1, 1, 1, 7, 1, 0, 0, 0, 0, 0, 0, NULL),
+  (2, 20, 6, 'returned', 1, 1, 1, -2, 1, 0, 0, 0, 0, 0, 0, NULL), (3, 30, 7, 'returned', 1, 1, 1, -4, 2, 0, 0, 0, 0, 0, 0, NULL),
+  (4, 40, 8, 'returned', 1, 1, 1, 0, 3, 0, 0, 0, 0, 0, 0, NULL), (5, 50, NULL, 'open', 1, 1, 1, NULL, 4, 0, 0, 0, 0, 0, 0, NULL),
+  (6, 60, 9, 'returned', 1, 1, 1, 0, NULL, 0, 0, 0, 0, 0, 0, NULL);
 )sql";
 
 TEST_F(AppModulesTest, EveryReaderHasTheNewTriggers) {

@@ -123,8 +123,8 @@ TEST(EventQueryPaths, ARelativePathCountsWithItsFolder) {
   test::write_store(folder / "paths.db", R"sql(
     INSERT INTO thread VALUES(1, NULL, 1, 1, 'a', 0, NULL, NULL);
     INSERT INTO kind VALUES(1, 'openat', 'syscall', 'x86_64', 257), (2, 'read', 'syscall', 'x86_64', 0);
-    INSERT INTO event VALUES(1, 1, 1, 'returned', 1, NULL, 1, 3, NULL, -100, 1, 0, 0, 0, 0),
-      (2, 2, 1, 'returned', 1, NULL, 2, 3, NULL, 3, 1, 0, 0, 0, 0), (3, 3, 1, 'returned', 1, NULL, 1, 3, NULL, -100, 1, 0, 0, 0, 0);
+    INSERT INTO event VALUES(1, 1, 1, 'returned', 1, NULL, 1, 3, NULL, -100, 1, 0, 0, 0, 0, NULL),
+      (2, 2, 1, 'returned', 1, NULL, 2, 3, NULL, 3, 1, 0, 0, 0, 0, NULL), (3, 3, 1, 'returned', 1, NULL, 1, 3, NULL, -100, 1, 0, 0, 0, 0, NULL);
     INSERT INTO string VALUES(1, '/srv'), (2, 'index.html'), (3, '/srv/index.html'), (4, 'other');
     INSERT INTO event_string VALUES(1, 0, 1, 0, 2), (1, 1, 2, 0, 0), (2, 0, 3, 0, 2), (3, 0, 1, 0, 2), (3, 1, 4, 0, 0);
     INSERT INTO object_total VALUES(1, NULL, NULL, NULL, 1, 2, 'call', NULL, 1, 1, 0, 0, 1), (1, NULL, NULL, NULL, 1, 4, 'call', NULL, 1, 1, 0, 0, 1),
@@ -216,7 +216,7 @@ TEST(EventQueryWays, AllFindTheSame) {
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
     INSERT INTO event SELECT i, i / 3 * 10, i % 100, 'returned', CASE WHEN i % 400 = 0 THEN 3 ELSE 1 + i % 2 END, NULL,
       CASE WHEN i % 700 = 0 THEN 3 ELSE 1 + i % 2 END, CASE WHEN i % 10 THEN i ELSE -2 END,
-      CASE WHEN i % 5 = 0 THEN NULL WHEN i % 900 = 1 THEN 2 WHEN i % 2 THEN 1 ELSE 3 END, 0, 0, 0, 0, 0, 0 FROM n;)sql";
+      CASE WHEN i % 5 = 0 THEN NULL WHEN i % 900 = 1 THEN 2 WHEN i % 2 THEN 1 ELSE 3 END, 0, 0, 0, 0, 0, 0, NULL FROM n;)sql";
   const std::string start = "INSERT INTO meta VALUES('start_ns', '0'), ('duration_ns', '200000'), ('ordered', ";
   const std::vector<std::pair<EventFilter, std::string>> filters{
       {{}, "1"},

@@ -217,8 +217,8 @@ TEST_F(SummaryTest, GapsThatLookAlikeAreOneLine) {
 INSERT INTO frame(id, module_id, rel_pc, function, function_offset, file, line, inlined) VALUES(9, 1, 8250, 'run_job', 58, '/src/job.c', 44, 0);
 INSERT INTO stack(id, depth, ended, trigger_frame_id, trigger_fallback, folded) VALUES(5, 2, 'root', 9, 0, 'main;run_job');
 INSERT INTO stack_frame VALUES(5, 0, 0, 9, 'user'), (5, 1, 0, 4, 'user'), (5, 2, 0, 5, 'user');
-INSERT INTO event VALUES(15, 1000135000000, 1000, 'returned', 1, 2, 1, 5, 5, 3, 140000000000000, 100, 0, 0, 0),
-  (16, 1000137000000, 1000, 'returned', 1, 2, 1, 5, 5, 3, 140000000000000, 100, 0, 0, 0);)sql" +
+INSERT INTO event VALUES(15, 1000135000000, 1000, 'returned', 1, 2, 1, 5, 5, 3, 140000000000000, 100, 0, 0, 0, NULL),
+  (16, 1000137000000, 1000, 'returned', 1, 2, 1, 5, 5, 3, 140000000000000, 100, 0, 0, 0, NULL);)sql" +
                                 test::kCountEvents);
   const Summary s = summary();
   EXPECT_EQ(s.gap_pairs.total, s.gap_places.list.total + 1);
@@ -400,8 +400,8 @@ TEST(Summary, DanglingIdsAndExtremeTimesAreSurvived) {
     INSERT INTO meta VALUES('start_ns', '-9223372036854775808'), ('duration_ns', '9223372036854775807');
     INSERT INTO process(id, pid, ns_pid, parent_id, start_ns, end_ns, exit_code, exit_signal, uses_io_uring) VALUES(-5, NULL, NULL, -5, 9223372036854775807, -9223372036854775808, NULL, NULL, 0);
     INSERT INTO event VALUES
-      (1, 9223372036854775807, -1, 'open', 77, 77, 77, -9223372036854775808, 77, 0, 0, 0, 0, 0, 0),
-      (4611686018427387904, -9223372036854775808, 9223372036854775807, '?', -5, -5, -5, -1, -5, 0, 0, 0, 0, 0, 0);
+      (1, 9223372036854775807, -1, 'open', 77, 77, 77, -9223372036854775808, 77, 0, 0, 0, 0, 0, 0, NULL),
+      (4611686018427387904, -9223372036854775808, 9223372036854775807, '?', -5, -5, -5, -1, -5, 0, 0, 0, 0, 0, 0, NULL);
     INSERT INTO verify VALUES(77, 0, 1, 2, NULL);
     INSERT INTO loss VALUES(0, 0, 'a cause of the future', 77, 5);)sql" +
                                            std::string(test::kCountEvents));

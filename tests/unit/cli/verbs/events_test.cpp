@@ -132,7 +132,7 @@ TEST_F(EventsTest, SignalsThatWereNotRecordedAreExplained) {
   EXPECT_TRUE(uscope({"events", "sample.db", "-e", "SIGTERM"}).err.ends_with(none + "\n"));
   write_store(folder_ / "kill.db", std::string(kSampleRows) + R"sql(
 INSERT INTO kind VALUES(30, 'kill', 'syscall', 'x86_64', 62);
-INSERT INTO event VALUES(201, 1001000000000, 5, 'returned', 1, 2, 30, 0, 1, 101, 15, 0, 0, 0, 0);)sql" +
+INSERT INTO event VALUES(201, 1001000000000, 5, 'returned', 1, 2, 30, 0, 1, 101, 15, 0, 0, 0, 0, NULL);)sql" +
                                        kCountEvents);
   EXPECT_TRUE(
       uscope({"events", "kill.db", "-e", "SIGTERM"}).err.ends_with(none + "; calls in it that send some: kill (1)\n"));

@@ -168,7 +168,7 @@ TEST_F(CommandTest, SqlAsJson) {
 
 TEST_F(CommandTest, SqlMayDescribeTheSchema) {
   EXPECT_NE(output({"sql", "sample.db", "PRAGMA table_info(event)"}).find("thread_id"), std::string::npos);
-  EXPECT_EQ(output({"sql", "sample.db", "PRAGMA user_version"}), "user_version\n------------\n          19\n");
+  EXPECT_EQ(output({"sql", "sample.db", "PRAGMA user_version"}), "user_version\n------------\n          20\n");
 }
 
 TEST_F(CommandTest, SqlRefusesEverythingButReading) {

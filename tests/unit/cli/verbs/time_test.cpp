@@ -17,15 +17,15 @@ INSERT INTO kind(id, name, class, abi, nr) VALUES
   (30, 'user', 'sample', 'none', 1), (31, 'kernel', 'sample', 'none', 2), (32, 'preempted', 'offcpu', 'none', 1),
   (33, 'sleeping', 'offcpu', 'none', 2), (34, 'blocked', 'offcpu', 'none', 3);
 WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 99)
-INSERT INTO event SELECT 200 + i, 1000800000000 + i * 10000000, NULL, 'hit', 1, 2, 30, NULL, 1, 0, 10000000, 0, 0, 0, 0 FROM n;
+INSERT INTO event SELECT 200 + i, 1000800000000 + i * 10000000, NULL, 'hit', 1, 2, 30, NULL, 1, 0, 10000000, 0, 0, 0, 0, NULL FROM n;
 WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9)
-INSERT INTO event SELECT 300 + i, 1000700000000 + i * 1000000, NULL, 'hit', 1, 2, 31, NULL, 3, 0, 10000000, 0, 0, 0, 0 FROM n;
+INSERT INTO event SELECT 300 + i, 1000700000000 + i * 1000000, NULL, 'hit', 1, 2, 31, NULL, 3, 0, 10000000, 0, 0, 0, 0, NULL FROM n;
 WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 49)
-INSERT INTO event SELECT 400 + i, 1000500000000 + i * 10000000, NULL, 'hit', 5, 4, 30, NULL, 4, 0, 10000000, 0, 0, 0, 0 FROM n;
+INSERT INTO event SELECT 400 + i, 1000500000000 + i * 10000000, NULL, 'hit', 5, 4, 30, NULL, 4, 0, 10000000, 0, 0, 0, 0, NULL FROM n;
 INSERT INTO event VALUES
-  (500, 1000150000000, 540000000, 'returned', 1, 2, 33, NULL, 3, 110, 100, 40000000, 1, 0, 0),
-  (501, 1001000000000, 100000000, 'returned', 5, 4, 32, NULL, 4, 0, 0, 0, 0, 0, 0),
-  (502, 1001100000000, 800000000, 'returned', 5, 4, 34, NULL, 4, 4711, 4710, 0, 2, 0, 0);
+  (500, 1000150000000, 540000000, 'returned', 1, 2, 33, NULL, 3, 110, 100, 40000000, 1, 0, 0, NULL),
+  (501, 1001000000000, 100000000, 'returned', 5, 4, 32, NULL, 4, 0, 0, 0, 0, 0, 0, NULL),
+  (502, 1001100000000, 800000000, 'returned', 5, 4, 34, NULL, 4, 4711, 4710, 0, 2, 0, 0, NULL);
 )sql";
 
 class TimeCommand : public CommandTest {

@@ -59,6 +59,28 @@ bool is_allowed(const Plan& made, usc_abi abi, const char* name) {
   return (calls.at(nr / 64) >> nr % 64 & 1) != 0;
 }
 
+// Calls that are about nothing are left out where WHERE says that their NULL is not wanted.
+TEST(Plan, ObjectsAreAskedForEventByEvent) {
+  EXPECT_EQ(reason_of("SELECT object, count(*) FROM v_event GROUP BY 1"), "object is not known at the event");
+  const auto needs_objects = [](const std::string& text) { return plan_of(text).needs.objects; };
+  EXPECT_TRUE(needs_objects("SELECT kind FROM v_event WHERE Object_Kind = 'file'"));
+  EXPECT_TRUE(needs_objects("SELECT * FROM v_event"));
+  EXPECT_TRUE(needs_objects("SELECT n FROM (SELECT object AS n FROM v_event)"));
+  EXPECT_FALSE(needs_objects("SELECT kind AS object FROM v_event"));
+  const auto allows = [](const std::string& where, const char* call) {
+    return is_allowed(plan_of("SELECT kind FROM v_event AS e WHERE " + where), USC_ABI_X86_64, call);
+  };
+  for (const char* where : {"object = '/a'", "object GLOB '*a' AND dur_ns > 5", "e.object_kind IN ('file', 'pipe')",
+                            "(object_kind = 'file' OR kind = 'read')"}) {
+    EXPECT_TRUE(allows(where, "read")) << where;
+    EXPECT_FALSE(allows(where, "getpid")) << where;
+  }
+  for (const char* where :
+       {"object IS NULL", "object IS NOT '/a'", "object = '/a' OR dur_ns > 5", "kind = 'getpid' OR object = '/a'"})
+    EXPECT_TRUE(allows(where, "getpid")) << where;
+  EXPECT_FALSE(allows("object = '/a' AND kind <> 'read'", "read"));
+}
+
 TEST(Plan, ColumnsAreTheViews) {
   sqlite3* raw = nullptr;
   ASSERT_EQ(sqlite3_open(":memory:", &raw), SQLITE_OK);

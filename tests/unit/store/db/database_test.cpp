@@ -78,7 +78,7 @@ TEST_F(DatabaseTest, OtherFilesAreNamedAsWhatTheyAre) {
   std::filesystem::remove(path());
   make();
   raw_sql("PRAGMA user_version=" + std::to_string(kSchemaVersion + 1));
-  EXPECT_NE(open_error().find("made by another version of uscope: its schema is 20, this uscope reads 19"),
+  EXPECT_NE(open_error().find("made by another version of uscope: its schema is 21, this uscope reads 20"),
             std::string::npos)
       << open_error();
   std::filesystem::remove(path());

@@ -77,7 +77,7 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
       {"kind", "id name class abi nr"},
       {"kind_argument", "kind_id arg name type"},
       {"kind_result", "kind_id type"},
-      {"event", "id ts_ns dur_ns how thread_id image_id kind_id result stack_id a0 a1 a2 a3 a4 a5"},
+      {"event", "id ts_ns dur_ns how thread_id image_id kind_id result stack_id a0 a1 a2 a3 a4 a5 object_id"},
       {"event_string", "event_id arg string_id late source"},
       {"string", "id value"},
       {"event_content", "event_id arg holds source content_id late cut"},
@@ -97,6 +97,7 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
       {"error_cell", "kind_id errno trigger_frame_id events first_event_id"},
       {"cell_latency", "kind_id trigger_frame_id up_to_ns events"},
       {"thread_total", "thread_id events errors total_ns wait_ns gaps gap_ns"},
+      {"object", "id name kind"},
       {"object_total",
        "kind_id process_id image_id trigger_frame_id folder_id string_id part errno events total_ns bytes changes "
        "last_event_id"},
@@ -123,7 +124,8 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
       {"look_trouble", "process_id what"},
       {"errno_name", "number name"},
       {"v_event",
-       "id ts_ns dur_ns how pid tid process thread kind class result errno a0 a1 a2 a3 a4 a5 stack_id depth ended "
+       "id ts_ns dur_ns how pid tid process thread kind class result errno a0 a1 a2 a3 a4 a5 object object_kind "
+       "stack_id depth ended "
        "trigger trigger_module folded"},
       {"v_argument", "event_id arg name type value text"},
       {"dual_space", "kind class function module events errors total_ns open"}};
@@ -150,7 +152,7 @@ TEST_F(SchemaTest, EveryColumnIsDocumented) {
 }
 
 TEST_F(SchemaTest, VersionsAreSet) {
-  EXPECT_EQ(one("PRAGMA user_version"), "19");
+  EXPECT_EQ(one("PRAGMA user_version"), "20");
   EXPECT_EQ(one("PRAGMA application_id"), std::to_string(0x75736370));
 }
 
@@ -166,7 +168,7 @@ TEST_F(SchemaTest, TheProcessOfAnEventIsItsImagesName) {
                       "INSERT INTO process(id, uses_io_uring) VALUES(1, 0); INSERT INTO thread(id) VALUES(1);"
                       "INSERT INTO kind VALUES(1, 'read', 'syscall', 'x86_64', 0);"
                       "INSERT INTO image VALUES(1, 1, 0, '/usr/bin/mawk', '[]', 'awk', '[\"awk\"]');"
-                      "INSERT INTO event VALUES(1, 1, 1, 'returned', 1, 1, 1, 0, NULL, 0, 0, 0, 0, 0, 0)"));
+                      "INSERT INTO event VALUES(1, 1, 1, 'returned', 1, 1, 1, 0, NULL, 0, 0, 0, 0, 0, 0, NULL)"));
   EXPECT_EQ(one("SELECT process FROM v_event"), "awk");
 }
 

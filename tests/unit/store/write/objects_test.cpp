@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "store/write/gap_writer.h"
+#include "store/write/object_table.h"
 #include "store/write/object_totals.h"
 #include "syscalls/syscall_table.h"
 #include "tests/unit/analyzer/sample_trace.h"
@@ -55,8 +56,75 @@ class ObjectsTest : public LoaderTest {
         "GROUP BY 1, 2, 3, 4 ORDER BY 1, 4, 3");
   }
 
+  // "call object kind" of each event.
+  std::string objects_of_events() { return rows("SELECT kind, object, object_kind FROM v_event ORDER BY id"); }
+
+  static constexpr auto kCwd = static_cast<std::uint64_t>(AT_FDCWD);
   std::uint64_t next_ = kStart + 1000;
 };
+
+TEST_F(ObjectsTest, EventsHaveObjectsByNameAndKind) {
+  open("/etc/none", -2);
+  open("index.html", 3);
+  call("read", 100, {.a0 = 3});
+  call("write", 7, {.a0 = 9});
+  call("getpid", 5, {});
+  call("socket", 4, {.a0 = 2});
+  call("connect", 0, {.a0 = 4});
+  trace_->string(1, next_, 1, std::string("\x02\x00\x00\x50\x7f\x00\x00\x01\0\0\0\0\0\0\0\0", 16), USC_STRING_ADDRESS);
+  call("write", 7, {.a0 = 4});
+  call("eventfd2", 5, {});
+  call("dup", 6, {.a0 = 5});
+  call("read", 8, {.a0 = 6});
+  call("mmap", 0, {});  // a4 is 0: descriptor 0, of which nothing is known
+  load();
+  EXPECT_EQ(objects_of_events(),
+            "openat|/etc/none|file\nopenat|/www/index.html|file\nread|/www/index.html|file\nwrite|-|-\ngetpid|-|-\n"
+            "socket|-|-\nconnect|socket:[to inet:127.0.0.1:80]|inet\nwrite|socket:[to inet:127.0.0.1:80]|inet\n"
+            "eventfd2|-|-\ndup|anon_inode:[eventfd]|eventfd\nread|anon_inode:[eventfd]|eventfd\nmmap|-|-");
+}
+
+// As far as calls say: a folder of which nothing is said is a file.
+TEST_F(ObjectsTest, FoldersAreTold) {
+  call("openat", 3, {.a0 = kCwd, .a2 = O_DIRECTORY});
+  text(1, "/srv");
+  call("fstat", 0, {.a0 = 3});
+  call("fcntl", 4, {.a0 = 3, .a1 = F_DUPFD});
+  call("newfstatat", 0, {.a0 = 4});
+  text(1, "");
+  call("newfstatat", 0, {.a0 = 4});
+  text(1, "a");
+  open("/srv", 5);
+  call("fstat", 0, {.a0 = 5});
+  call("getdents64", 100, {.a0 = 5});
+  call("mkdir", -17, {});
+  text(0, "/srv/a");
+  call("unlinkat", 0, {.a0 = kCwd, .a2 = AT_REMOVEDIR});
+  text(1, "/srv/b");
+  call("openat", 6, {.a0 = kCwd, .a2 = O_TMPFILE | O_RDWR});
+  text(1, "/tmp");
+  call("fstat", 0, {.a0 = 6});
+  load();
+  EXPECT_EQ(objects_of_events(),
+            "openat|/srv|folder\nfstat|/srv|folder\nfcntl|/srv|folder\nnewfstatat|/srv|folder\n"
+            "newfstatat|/srv/a|file\nopenat|/srv|file\nfstat|/srv|file\ngetdents64|/srv|folder\nmkdir|/srv/a|file\n"
+            "unlinkat|/srv/b|folder\nopenat|/tmp|folder\nfstat|/tmp/(O_TMPFILE)|file");
+}
+
+// What object_total counts, v_event names: one home of what a call is about.
+TEST_F(ObjectsTest, TotalsAndEventsAgree) {
+  open("a", 3);
+  open("/a", -2);
+  call("read", 5, {.a0 = 3});
+  call("read", 5, {.a0 = 3});
+  call("pread64", -9, {.a0 = 8});
+  load();
+  const std::string totals = rows(
+      "SELECT k.name, sum(events) FROM object_total JOIN kind k ON k.id = kind_id WHERE part = 'call' AND string_id "
+      "IS NOT NULL GROUP BY 1 ORDER BY 1");
+  EXPECT_EQ(totals, "openat|2\nread|2");
+  EXPECT_EQ(rows("SELECT kind, count(*) FROM v_event WHERE object IS NOT NULL GROUP BY 1 ORDER BY 1"), totals);
+}
 
 TEST_F(ObjectsTest, PathsAndDescriptorsAreCountedByName) {
   open("/etc/none", -2);
@@ -182,6 +250,26 @@ TEST_F(ObjectsTest, SumsAreThoseOfTheCalls) {
                  "WHERE part = 'call' GROUP BY 1 ORDER BY 1"),
             rows("SELECT kind_id, count(*), sum(result < 0), sum(dur_ns), sum(CASE WHEN result > 0 AND kind.name = "
                  "'write' THEN result ELSE 0 END) FROM event JOIN kind ON kind.id = kind_id GROUP BY 1 ORDER BY 1"));
+}
+
+// Beyond the bound an object has a second row, and its events the same name.
+TEST(ObjectTableTest, ManyObjectsTakeBoundedMemory) {
+  const test::TemporaryFolder folder;
+  auto database = DatabaseWriter::create(folder / "db");
+  ASSERT_TRUE(database);
+  StringTable strings(*database);
+  ASSERT_TRUE(strings.prepare());
+  ObjectTable objects(*database, strings, 2);
+  ASSERT_TRUE(objects.prepare());
+  std::vector<std::uint32_t> ids;
+  for (const char* name : {"/a", "/b", "/a", "/c", "/a"}) {
+    const auto id = strings.intern(name);
+    ASSERT_TRUE(id);
+    const auto row = objects.row_of(usc_event{}, {.name = *id, .is_path = true});
+    ASSERT_TRUE(row);
+    ids.push_back(row->value());
+  }
+  EXPECT_EQ(ids, (std::vector<std::uint32_t>{1, 2, 1, 3, 4}));
 }
 
 TEST(ObjectTotalsTest, ManyObjectsAreWrittenInParts) {
