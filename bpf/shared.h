@@ -42,7 +42,9 @@ struct mapping_request {
 	__u32 is_last;			       /* when these are told, all of the process are */
 	__u32 at_once;			       /* also if what is told cannot be remembered now */
 	__u32 seen;			       /* out: the process is traced, and runs */
+	__u32 undecided;		       /* out: another processor is about to take it into the trace */
 	__u32 changed;			       /* out: mappings have changed, and those told so far are forgotten */
+	__u32 known;			       /* out: all are known, so calls of the process are recorded now */
 };
 
 /* Key of the target's names; zeroes behind the name. */

@@ -247,6 +247,8 @@ int tell_mappings(struct bpf_iter__task *ctx)
 	if (!task || mapping_request.seen || !TASK_FIELD(task, mm))
 		return 0;
 	t = entry_of(task);
+	if (t && *(volatile __u32 *)&t->state == STATE_DECIDING)
+		mapping_request.undecided = 1;
 	if (!t || t->state != USC_TRACED)
 		return 0;
 	mapping_request.seen = 1;
@@ -265,8 +267,10 @@ int tell_mappings(struct bpf_iter__task *ctx)
 		mapping_request.key = key;
 	}
 	bpf_loop(MAPPING_REQUEST_MOST, tell_mapping, &task, 0);
-	if (!mapping_request.left && mapping_request.is_last && key && mapping_key(t->mm) == key)
-		mappings_known(t->mm);
+	if (mapping_request.left || !mapping_request.is_last || !key || mapping_key(t->mm) != key)
+		return 0;
+	mappings_known(t->mm);
+	mapping_request.known = 1;
 	return 0;
 }
 

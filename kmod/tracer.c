@@ -367,12 +367,20 @@ static bool try_to_read(struct mm_struct *mm)
 	return false;
 }
 
+/* Another processor is about to take its process into the trace, or not. */
+static u32 is_undecided(struct task_struct *task)
+{
+	struct task_entry *t = entry_of(task->group_leader);
+
+	return t && READ_ONCE(t->state) == STATE_DECIDING;
+}
+
 int usc_adopt_mappings(struct pid *pid)
 {
 	struct task_struct *task = NULL;
 	struct mm_struct *mm = mm_of(pid, &task);
 	struct vm_area_struct *vma;
-	u32 serial = 0, missed = 0;
+	u32 serial = 0, missed = 0, undecided = 0;
 	int error;
 
 	if (!mm)
@@ -391,6 +399,10 @@ int usc_adopt_mappings(struct pid *pid)
 		mmap_read_unlock(mm);
 		if (serial && !missed)
 			mappings_known(serial);
+		else
+			PROBE(undecided = is_undecided(task));
+		if (undecided)
+			error = -EAGAIN;
 	}
 	mmput(mm);
 	put_task_struct(task);

@@ -87,7 +87,9 @@ class Backend {
   // Scouts do whatever a process could block. They must outlive this object.
   virtual void set_scouts(Scouts& /*scouts*/) {}
   // Tells (usc_map) what a process that ran before has mapped; nothing where it has gone, or (module) after detach().
-  // Returns false if its mappings are locked for so long that they could not be gone through: ask again.
+  // Returns false if its mappings are locked for so long that they could not be gone through, or have changed
+  // meanwhile, or if it is just being decided whether the process is traced: ask again. Until then no call of it is
+  // recorded.
   virtual Result<bool> announce_mappings(std::uint32_t pid) = 0;
   using AttachedHandler = std::function<void(const usc_attached_call&)>;
   // The calls that adopted threads were found in and still are in.

@@ -425,7 +425,8 @@ void BpfBackend::ask_for_ranges(std::span<const AddressRange> mappings) {
 }
 
 // Whether the kernel side knows them now, and may remember them: not if the lock of the mappings was never free when it
-// tried, or if calls that change mappings were under way all the time.
+// tried, or if calls that change mappings were under way all the time, or one was when the last of them was told. As
+// long as it does not, it records no call of the process (is_held() of core/walk/mappings.h).
 Result<bool> BpfBackend::tell_mappings(bpf_link* link, std::span<const AddressRange> some, bool is_last) {
   auto& request = skeleton_->bss->mapping_request;
   for (std::size_t i = 0; i < MAPPING_REQUEST_MOST; i++) request.addresses[i] = i < some.size() ? some[i].start : 0;
@@ -433,13 +434,13 @@ Result<bool> BpfBackend::tell_mappings(bpf_link* link, std::span<const AddressRa
   request.is_last = static_cast<__u32>(is_last);
   for (int attempt = 0; attempt < kMappingAttempts && request.left != 0; attempt++) {
     if (attempt != 0) poll(nullptr, 0, 1);
-    request.seen = 0;
+    request.seen = request.undecided = 0;
     request.at_once = static_cast<__u32>(attempt == kMappingAttempts - 1);
     if (auto done = read_iterator(link, 1, [](const char*) {}); !done) return done.error();
-    if (request.seen == 0) return true;  // it has ended
+    if (request.seen == 0) return request.undecided == 0;  // it has ended, or is not traced any more
     if (request.changed != 0) return false;
   }
-  return request.left == 0 && request.at_once == 0;
+  return request.left == 0 && request.at_once == 0 && (!is_last || request.known != 0);
 }
 
 Result<bool> BpfBackend::announce_mappings(std::uint32_t pid) {
@@ -458,6 +459,7 @@ Result<bool> BpfBackend::announce_mappings(std::uint32_t pid) {
   }
   skeleton_->bss->mapping_request.key = 0;
   skeleton_->bss->mapping_request.changed = 0;
+  skeleton_->bss->mapping_request.known = 0;
   bool all_told = true;
   while (!left.empty()) {
     const auto some = left.first(std::min<std::size_t>(left.size(), MAPPING_REQUEST_MOST));
