@@ -79,11 +79,11 @@ void append(std::vector<IdRange>& to, const std::vector<IdRange>& more) {
   to.insert(to.end(), more.begin(), more.end());
 }
 
-// A process in another user namespace can take any number that this maps. (If it maps all of them, root's is among
-// them, and then no number is safe from it.)
+// A process in another user namespace can take any number that this maps. (If it maps all of them, in however many
+// lines, root's is among them, and then no number is safe from it.)
 void add_map(std::vector<IdRange>& taken, const std::string& map, const std::string& own) {
-  if (map.empty() || map == own) return;
-  for (const IdRange& range : parse_id_map(map).outside)
+  if (map == own) return;
+  for (const IdRange& range : joined(parse_id_map(map).outside))
     if (range.first > 0 || range.end < kReserved) taken.push_back(range);
 }
 
