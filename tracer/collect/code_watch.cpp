@@ -40,7 +40,7 @@ void CodeWatch::begin(std::uint64_t now_ns) {
     const CodeKey key{file.path, id.device, id.inode};
     const auto known = code_.find(key);
     code.emplace(key,
-                 known != code_.end() ? std::move(known->second) : read_code(file.fd, id, std::move(file.unforced)));
+                 known != code_.end() ? std::move(known->second) : read_code(file.fd, status, std::move(file.unforced)));
   }
   code_ = std::move(code);
   next_ns_ = now_ns + kShortestRestNs;

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "support/clock.h"
@@ -40,7 +42,7 @@ Request read_request(std::span<const std::byte> bytes) {
   request.probed = in.get<bool>();
   request.files.resize(in.get<std::uint32_t>());
   for (CodeFile& file : request.files) {
-    file.id = in.get<FileIdentity>();
+    file.id = in.get<CodeFileId>();
     for (auto left = in.get<std::uint64_t>(); left > 0 && !in.empty(); left--)
       file.places.push_back(in.get<CodePlace>());
   }
@@ -136,7 +138,7 @@ class ProcessCode {
       if (first == last) continue;
       // Device and inode of the line are not those of stat() on every file system.
       if (status.st_mode == 0 && stat(map_files_entry(tid_, mapping.start, mapping.end).c_str(), &status) != 0) return;
-      if (identity_of(status) == file.id) compare(mapping, i, std::span(first, last));
+      if (file.id.may_be(CodeFileId::of(status))) compare(mapping, i, std::span(first, last));
     }
   }
 
@@ -230,10 +232,24 @@ void look_at_code(ScoutDesk& desk) {
 
 }  // namespace
 
-CodeFile read_code(int fd, const FileIdentity& id, std::vector<std::uint64_t> offsets) {
+CodeFileId CodeFileId::of(const struct stat& status) {
+  return {identity_of(status), static_cast<std::uint64_t>(status.st_size), status.st_mtim.tv_sec,
+          status.st_mtim.tv_nsec};
+}
+
+bool CodeFileId::may_be(const CodeFileId& other) const {
+  if (shown == other.shown) return true;
+  const auto is_virtual = [](const FileIdentity& file) { return major(file.device) == 0; };
+  // overlayfs may put the layer's number into the upper bits (xino).
+  constexpr std::uint64_t kOfLayer = 0xffffffff;
+  return (is_virtual(shown) || is_virtual(other.shown)) && (shown.inode & kOfLayer) == (other.shown.inode & kOfLayer) &&
+         std::tie(size, changed_s, changed_ns) == std::tie(other.size, other.changed_s, other.changed_ns);
+}
+
+CodeFile read_code(int fd, const struct stat& status, std::vector<std::uint64_t> offsets) {
   std::sort(offsets.begin(), offsets.end());
   offsets.erase(std::unique(offsets.begin(), offsets.end()), offsets.end());
-  CodeFile file{id, {}};
+  CodeFile file{CodeFileId::of(status), {}};
   const symbolizer::InstructionDecoder decoder;
   for (const std::uint64_t offset : offsets) {
     CodePlace place;

@@ -11,6 +11,8 @@
 // the other; a process that does not answer is left out. Not seen is what a process changes after the look at it.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -32,13 +34,27 @@ struct CodePlace {
   std::array<unsigned char, kMostBytes> bytes{};
 };
 
+// Each mount of overlayfs shows a file of a layer under a device of its own, while the kernel's breakpoints are on the
+// file in the layer, which they all map.
+struct CodeFileId {
+  FileIdentity shown;
+  std::uint64_t size = 0;
+  std::int64_t changed_s = 0;
+  std::int64_t changed_ns = 0;
+
+  static CodeFileId of(const struct stat& status);
+  // Whether both may be one file in one layer: what has another device has the same number, size and time of change,
+  // and one of the two lies on no disk of its own.
+  [[nodiscard]] bool may_be(const CodeFileId& other) const;
+};
+
 struct CodeFile {
-  FileIdentity id;
+  CodeFileId id;
   std::vector<CodePlace> places;  // by offset
 };
 
 // Reads the instructions at these offsets of an open file. Places behind its end are left out.
-[[nodiscard]] CodeFile read_code(int fd, const FileIdentity& id, std::vector<std::uint64_t> offsets);
+[[nodiscard]] CodeFile read_code(int fd, const struct stat& status, std::vector<std::uint64_t> offsets);
 
 struct CodeFinding {
   enum class What : std::uint8_t {

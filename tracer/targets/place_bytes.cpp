@@ -56,7 +56,7 @@ void refuse_changed_code(Scouts* scouts, std::vector<TargetAnswer>& answers) {
     struct stat status {};
     if (!fd || fstat(fd->get(), &status) != 0) continue;
     paths.push_back(path);
-    files.push_back(read_code(fd->get(), identity_of(status), std::move(places)));
+    files.push_back(read_code(fd->get(), status, std::move(places)));
   }
   if (files.empty()) return;
   CodeLook look(scouts, std::move(files), running_processes(), false);

@@ -3,6 +3,7 @@
 """Processes that change their own code in memory, traced or not: a probe would have them execute the file's instruction. The programs
 print what they compute. Needs root and BPF; usage: patched_code.py USCOPE"""
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -94,6 +95,26 @@ class PatchedCode(TraceCase):
         self.assertIn(f"process {patched.pid} (patches) has changed", listed.stdout + listed.stderr)
         done = self.record("work", "--force-probe")
         self.assertEqual((done.returncode, done.stdout, self.hits()), (0, "7 5\n", 1), done.stderr)
+
+    def test_a_process_of_another_container_with_the_same_layer_counts(self):
+        layer, empty, one, other = (self.path(name) for name in ("layer", "empty", "one", "other"))
+        for folder in (layer, empty, one, other):
+            os.mkdir(folder)
+        shutil.move(self.program, layer)
+        for folder in (one, other):
+            subprocess.run(["mount", "-t", "overlay", "overlay", "-o", f"ro,lowerdir={layer}:{empty}", folder], check=True)
+            self.addCleanup(subprocess.run, ["umount", "-l", folder], check=True)
+        programs = [os.path.join(folder, "patches") for folder in (one, other, layer)]
+        for changed in programs:
+            self.program = changed
+            patched = self.start()
+            self.assertEqual(self.say(patched, "patch"), "9 5")
+            for self.program in programs:
+                done = self.record("work")
+                self.assertNotEqual(done.returncode, 0, (changed, self.program))
+                self.assertIn(f"process {patched.pid} (patches) has changed its code there", done.stderr)
+            patched.kill()
+            patched.wait()
 
     def trace_another(self, *steps):
         """Records this program, while another process of it takes these steps; returns what that one answers, and what uscope says."""

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,7 +36,7 @@ class CodeLookTest : public testing::Test {
     fd_.reset(open(folder_.write("code", code).c_str(), O_RDONLY | O_CLOEXEC));
     struct stat status {};
     ASSERT_EQ(fstat(fd_.get(), &status), 0);
-    file_ = read_code(fd_.get(), identity_of(status), {kReturn, kMove, kAcross, kMove});
+    file_ = read_code(fd_.get(), status, {kReturn, kMove, kAcross, kMove});
     map(PROT_READ | PROT_EXEC, MAP_PRIVATE);
   }
   void TearDown() override { munmap(code_, kBytes); }
@@ -63,6 +64,43 @@ class CodeLookTest : public testing::Test {
   CodeFile file_;
   void* code_ = nullptr;
 };
+
+// Two mounts of overlayfs over one layer, and the layer itself.
+TEST(CodeFileId, AFileOfALayerHasOneNumberUnderSeveralDevices) {
+  struct stat status {};
+  status.st_dev = makedev(0, 41);
+  status.st_ino = 10;
+  status.st_size = 4096;
+  status.st_mtim = {100, 5};
+  const CodeFileId file = CodeFileId::of(status);
+  const auto changed = [&](const auto& change) {
+    struct stat other = status;
+    change(other);
+    return file.may_be(CodeFileId::of(other));
+  };
+  EXPECT_TRUE(changed([](struct stat&) {}));
+  EXPECT_TRUE(changed([](struct stat& other) { other.st_dev = makedev(0, 43); }));
+  EXPECT_TRUE(changed([](struct stat& other) { other.st_dev = makedev(254, 1); }));
+  EXPECT_TRUE(changed([](struct stat& other) {
+    other.st_dev = makedev(0, 43);
+    other.st_ino |= std::uint64_t{1} << 62;
+  }));
+  EXPECT_TRUE(changed([](struct stat& other) { other.st_size++; }));  // it has grown
+  EXPECT_FALSE(changed([](struct stat& other) { other.st_ino = 11; }));
+  const auto elsewhere = [&](const auto& change) {
+    return changed([&](struct stat& other) {
+      other.st_dev = makedev(0, 43);
+      change(other);
+    });
+  };
+  EXPECT_FALSE(elsewhere([](struct stat& other) { other.st_size++; }));
+  EXPECT_FALSE(elsewhere([](struct stat& other) { other.st_mtim.tv_nsec++; }));
+  EXPECT_FALSE(elsewhere([](struct stat& other) { other.st_ino = 11; }));
+  status.st_dev = makedev(254, 1);
+  struct stat other_disk = status;
+  other_disk.st_dev = makedev(254, 2);
+  EXPECT_FALSE(CodeFileId::of(status).may_be(CodeFileId::of(other_disk)));
+}
 
 TEST_F(CodeLookTest, PlacesAreInstructions) {
   ASSERT_EQ(file_.places.size(), 3U);
