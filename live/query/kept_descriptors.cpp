@@ -149,9 +149,7 @@ void KeptDescriptors::add(std::vector<DescriptorChange>&& changes) {
 }
 
 Result<void> KeptDescriptors::write(IntervalTrace& to) const {
-  const auto put = [&to](const Bytes& bytes) {
-    return to.append(*reinterpret_cast<const usc_record*>(bytes.data()));
-  };
+  const auto put = [&to](const Bytes& bytes) { return to.append(*reinterpret_cast<const usc_record*>(bytes.data())); };
   for (const auto* list : {&found_, &rings_})
     for (const auto& [process, records] : *list)
       for (const Bytes& record : records)

@@ -39,8 +39,8 @@ void CodeWatch::begin(std::uint64_t now_ns) {
     const FileIdentity id = identity_of(status);
     const CodeKey key{file.path, id.device, id.inode};
     const auto known = code_.find(key);
-    code.emplace(key,
-                 known != code_.end() ? std::move(known->second) : read_code(file.fd, status, std::move(file.unforced)));
+    code.emplace(
+        key, known != code_.end() ? std::move(known->second) : read_code(file.fd, status, std::move(file.unforced)));
   }
   code_ = std::move(code);
   next_ns_ = now_ns + kShortestRestNs;

@@ -183,8 +183,8 @@ bool UnprobedCode::is_answer_there(const File* file) {
     const std::vector<std::uint64_t> all = all_places(probe);
     offsets.insert(offsets.end(), all.begin(), all.end());
   }
-  look_.emplace(scouts_, std::vector{read_code(file->fd.get(), status, std::move(offsets))},
-                running_processes(), false);
+  look_.emplace(scouts_, std::vector{read_code(file->fd.get(), status, std::move(offsets))}, running_processes(),
+                false);
   return look_->go_on();
 }
 

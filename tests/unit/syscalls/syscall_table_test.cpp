@@ -159,7 +159,8 @@ TEST(SyscallTable, ArgumentsAreOfKnownKinds) {
     const auto arguments = syscall_arguments(USC_ABI_X86_64, nr);
     if (!arguments) continue;
     EXPECT_LE(arguments->size(), 6u);
-    EXPECT_EQ(arguments->find_first_not_of("dDspiulzfFmMgoOHGJxvraAnNwPqbBeEUyYtTkhjWISX"), std::string_view::npos) << nr;
+    EXPECT_EQ(arguments->find_first_not_of("dDspiulzfFmMgoOHGJxvraAnNwPqbBeEUyYtTkhjWISX"), std::string_view::npos)
+        << nr;
   }
 }
 

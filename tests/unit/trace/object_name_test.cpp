@@ -36,7 +36,7 @@ std::string kind_named(std::string_view name, bool is_path = false) {
 TEST(ObjectKind, FollowsFromTheName) {
   EXPECT_EQ(kind_named("/etc/passwd"), "file");
   EXPECT_EQ(kind_named("pipe:[4711]"), "pipe");
-  EXPECT_EQ(kind_named("pipe"), "pipe");  // one that was made in the trace
+  EXPECT_EQ(kind_named("pipe"), "pipe");          // one that was made in the trace
   EXPECT_EQ(kind_named("pipe:x", true), "file");  // a file that is called so
   EXPECT_EQ(kind_named("socket:[to inet:127.0.0.1:80]"), "inet");
   EXPECT_EQ(kind_named("socket:[with inet6:[::1]:80]"), "inet6");

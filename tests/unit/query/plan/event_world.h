@@ -187,7 +187,8 @@ INSERT INTO stack(id, depth, ended, trigger_frame_id, trigger_fallback, folded) 
       return (held.unread >> i & 1U) != 0 ? Maybe() : Maybe(static_cast<std::int64_t>(held.event.args[i]));
     };
     auto statement = store::Statement::prepare(
-        database_.get(), "INSERT INTO event VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, NULL)");
+        database_.get(),
+        "INSERT INTO event VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, NULL)");
     ASSERT_TRUE(statement);
     run(statement->run(id, event.entry_ns,
                        returned ? Maybe(static_cast<std::int64_t>(event.head.time - event.entry_ns)) : Maybe(),
