@@ -58,6 +58,8 @@ constexpr std::array kConditions{
     Condition{"mode", "the runs were traced in different modes", "stacks keep different frames"},
     Condition{"frames", "the runs were traced with different budgets of frames (-S)", "deep stacks end elsewhere"},
     Condition{"calls", "the runs were traced for different calls (-e)", "a call that was not traced looks missing"},
+    Condition{"paths", "the runs were traced for different objects (--path)",
+              "a call on an object that was not traced looks missing"},
     Condition{"target", "the runs have different targets", "they may not be the same application"},
     Condition{"command", "the runs' commands differ", "other arguments, other calls"},
     Condition{"follow", "children were followed differently (--follow)", "processes may be missing on one side"},

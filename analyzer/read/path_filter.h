@@ -10,13 +10,12 @@
 #include <vector>
 
 #include "store/db/database.h"
+#include "store/db/path_match.h"
 #include "support/result.h"
 
 namespace uscope::analyzer {
 
-// Whether one of the GLOBs (SQLite's) matches the whole name, or the address in a socket's; one without a slash may
-// match the base name instead.
-[[nodiscard]] bool path_matches(const std::vector<std::string>& globs, const std::string& name);
+using store::path_matches;
 
 // A name is a text of the store, or a folder's with the one that begins there.
 struct PathIds {

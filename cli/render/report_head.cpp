@@ -147,6 +147,7 @@ std::string trace_line(const Summary& summary, TextWidth width) {
   if (const std::string frames = meta(summary, "frames"); !frames.empty())
     how += frames == "1" ? " frame a stack" : " frames a stack";
   if (meta(summary, "calls") != "all") add("calls", "calls");
+  add("paths", "paths");
   add("backend", "backend");
   add("host", "host");
   add("kernel", "kernel");

@@ -67,6 +67,32 @@ bool any_takes_names(const syscalls::SyscallSet& calls) {
   return false;
 }
 
+// All calls that are about an object, as -e has them; a few of them are about none.
+constexpr const char* kWithObjects = "%file,%desc,%network";
+
+// With --path, calls that are about nothing are not recorded.
+Result<void> leave_out_others(const RecordVerbOptions& options, const syscalls::SyscallSet& calls, usc_config& config) {
+  if (options.paths.empty()) return {};
+  if (options.no_strings)
+    return Error{"--path chooses by names, and --no-strings asks for none", "leave one of the two out"};
+  bool any = false;
+  const auto narrow = [&](usc_abi abi, std::uint32_t nr, bool chosen, __u64& word) {
+    if (!chosen) return;
+    if (syscalls::object_args(abi, nr).any())
+      any = true;
+    else
+      word &= ~(std::uint64_t{1} << nr % 64);
+  };
+  for (std::uint32_t nr = 0; nr < USC_SYSCALL_BITS; nr++) {
+    narrow(USC_ABI_X86_64, nr, calls.x86_64[nr], config.calls_x86_64[nr / 64]);
+    narrow(USC_ABI_I386, nr, calls.i386[nr], config.calls_i386[nr / 64]);
+  }
+  if (!any)
+    return Error{"--path keeps calls on files and other objects, and -e " + options.calls + " names none of these",
+                 "name calls that take a path or a descriptor, or leave -e out"};
+  return {};
+}
+
 // Futexes are recorded even without strings.
 void choose_strings(const RecordVerbOptions& options, bool follows, usc_config& config) {
   if (!options.no_strings) config.string_bytes = options.string_bytes;
@@ -114,6 +140,7 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options)
   if (calls->x86_64.none() && calls->i386.none() && options.targets.empty() && !options.signals)
     return Error{"-e " + options.calls + " leaves nothing to record",
                  options.takes_command ? "name other events: -t TARGET or --signals" : "name calls"};
+  if (auto narrowed = leave_out_others(options, *calls, out.config); !narrowed) return narrowed.error();
   const bool follows = !options.no_strings && any_takes_names(*calls);
   choose_strings(options, follows, out.config);
   out.config.signals = options.signals ? 1 : 0;
@@ -160,7 +187,7 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options)
       {"kernel", std::string(system.sysname) + " " + system.release},
       {"mode", std::to_string(options.mode)},
       {"frames", std::to_string(options.budget)},
-      {"calls", options.calls},
+      {"calls", !options.paths.empty() && options.calls == "all" ? kWithObjects : options.calls},
       {"followed", !follows ? "" : fmt::format("{}", fmt::join(store::all_descriptor_calls(), ","))},
       {"target", trace_text(Redactor(options.redact).hides(describe_target(options)) ? std::string(kRedacted)
                                                                                      : describe_target(options))},
@@ -172,6 +199,7 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options)
       {"app_modules", joined(options.app_modules)},
       {"excluded_modules", joined(options.excluded_modules)},
       {"verify_every", std::to_string(options.verify_every)}};
+  if (!options.paths.empty()) out.meta.emplace_back("paths", joined(options.paths));
   if (!options.stap.empty()) out.meta.emplace_back("stap", trace_text(options.stap));
   if (!options.command.empty()) out.meta.emplace_back("command", joined(recorded_command(options)));
   if (auto set = set_probes(options, out); !set) return set.error();

@@ -27,6 +27,7 @@ struct RecordVerbOptions {
   int mode = 4;
   unsigned budget = 64;
   std::string calls = "all";
+  std::vector<std::string> paths;    // GLOBs: only calls on objects of such names are kept
   std::vector<std::string> targets;  // events beside system calls (tracer/targets/target.h)
   std::string backend = "auto";
   std::string user;

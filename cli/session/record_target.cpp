@@ -84,7 +84,7 @@ Result<void> set_target(const RecordVerbOptions& options, tracer::RecordOptions&
   if (kinds != 1)
     return Error{kinds == 0 ? "nothing to trace" : "more than one kind of target",
                  fmt::format("give one of: {}--app NAME, --pid PID, --cgroup PATH",
-                             options.takes_command ? "-- COMMAND, " : "")};
+                             options.takes_command ? "-- COMMAND, --all, " : "")};
   if (!options.user.empty() && options.command.empty())
     return Error{"--user is for a command that uscope starts", "leave it out"};
   if (options.keep_environment && options.user.empty())

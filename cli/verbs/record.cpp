@@ -41,6 +41,9 @@ void define_record(Verb& verb) {
       ->capture_default_str();
   add_calls(verb, options->calls,
             "calls to record: names, %file %network ..., all, none; ! excludes; signal: as --signals");
+  Option* paths = verb.add_option("--path", options->paths,
+                                  "keep only calls on files, sockets and other objects with such a name or address")
+                      ->type_name("GLOB");
   verb.add_option(
           "-t,--target", options->targets,
           "also record these events: sample:HZ, offcpu, tracepoint:SYSTEM:NAME, usdt:BINARY:PROVIDER:NAME, "
@@ -74,7 +77,7 @@ void define_record(Verb& verb) {
       1, USC_DATA_MOST)
       ->type_name("N");
   verb.add_flag("--signals", options->signals, "also record signals: who sends them to whom, and their delivery");
-  verb.add_flag("--print", options->print, "print each call when it ends, as `events` does");
+  verb.add_flag("--print", options->print, "print each call when it ends, as `events` does")->excludes(paths);
   verb.add_flag("-q,--quiet", options->quiet, "print neither status nor summary; errors are printed");
   verb.add_option("--duration", options->duration, "stop tracing after this time: 30s, 5m")->type_name("T");
   verb.add_option("--max-size", options->max_size, "stop tracing when the raw trace is this large: 500M, 2G")
@@ -93,6 +96,7 @@ void define_record(Verb& verb) {
       ->type_name("FILE");
   add_debuginfod(verb, options->debuginfod);
   add_color(verb);
+  verb.add_flag("--all", options->all, "trace all processes of the machine; best with --path or -e");
   add_target(verb, *options);
   verb.runs(
       [options] {

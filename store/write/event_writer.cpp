@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,15 @@ namespace {
 constexpr std::size_t kMostKinds = 2048;  // but for probes; Linux has fewer than 500 calls in each ABI
 constexpr std::size_t kMostUndefined = std::size_t{1} << 17;
 constexpr ThreadRowId kOtherTask(std::int64_t{1} << 32);  // above every serial
+
+// Of a JSON array.
+std::vector<std::string> texts_of(const std::string& json) {
+  const auto parsed = nlohmann::json::parse(json, nullptr, false);
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; parsed.is_array() && i < parsed.size(); i++)
+    if (parsed[i].is_string()) texts.push_back(parsed[i].get<std::string>());
+  return texts;
+}
 
 std::int64_t as_signed(std::uint64_t value) {
   return static_cast<std::int64_t>(value);
@@ -68,6 +78,8 @@ Result<void> EventWriter::prepare() {
   if (auto done = signals_.prepare(); !done) return done;
   if (auto done = counter_.prepare(); !done) return done;
   if (auto done = objects_.prepare(); !done) return done;
+  if (const auto paths = definitions_.meta.find("paths"); paths != definitions_.meta.end())
+    objects_.want_only(texts_of(paths->second));
   if (auto done = strings_.prepare(); !done) return done;
   return sets_.prepare();
 }
@@ -101,6 +113,14 @@ Result<void> EventWriter::write(const trace::OrderedCall& call) {
       if (auto done = strings_.follow(whole, call.strings); !done) return done;
       continue;
     }
+    if (whole.source == USC_SOURCE_SYSCALL) {
+      if (auto done = strings_.observe(whole, call.strings); !done) return done;
+      if (!objects_.wants_all()) {
+        auto wanted = objects_.is_wanted(whole, strings_.object());
+        if (!wanted) return wanted.error();
+        if (!*wanted) return {};
+      }
+    }
     CountedEvent& counted = counter_.next();
     id = EventRowId(static_cast<std::int64_t>(++events_));
     auto object = write_details(whole, call, id, counted);
@@ -121,7 +141,7 @@ Result<ObjectRowId> EventWriter::write_details(const trace::OrderedEvent& event,
   if (trace::is_of_probes(event.source))
     if (auto done = strings_.write_texts(id, call.strings); !done) return done.error();
   if (event.source != USC_SOURCE_SYSCALL) return ObjectRowId();
-  if (auto done = strings_.write(id, event, call.strings); !done) return done.error();
+  if (auto done = strings_.write(id); !done) return done.error();
   counted.object = strings_.object();
   if (auto done = sets_.write(id, event); !done) return done.error();
   if (!call.futexes.empty())

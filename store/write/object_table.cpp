@@ -4,10 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <optional>
-#include <string>
 #include <string_view>
 
+#include "store/db/path_match.h"
 #include "syscalls/syscall_table.h"
 #include "trace/object_name.h"
 
@@ -48,24 +47,16 @@ Result<void> ObjectTable::prepare() {
   return {};
 }
 
-Result<ObjectRowId> ObjectTable::row_of(const usc_event& event, const CallObject& object) {
-  if (!object.name && !object.folder) return ObjectRowId();
-  const Key key{
-      .folder = object.folder,
-      .name = object.name,
-      .relation =
-          object.is_path ? std::uint8_t{0} : relations_of_calls()[event.abi * syscalls::kSyscallNumbers + event.kind],
-      .is_path = object.is_path,
-      .is_folder = object.is_folder,
-  };
-  if (const auto at = known_.find(key); at != known_.end()) return at->second;
-  if (known_.size() >= most_) known_.clear();
-  auto row = add(key);
-  if (row) known_.emplace(key, *row);
-  return row;
+ObjectTable::Key ObjectTable::key_of(const usc_event& event, const CallObject& object) {
+  return {.folder = object.folder,
+          .name = object.name,
+          .relation = object.is_path ? std::uint8_t{0}
+                                     : relations_of_calls()[event.abi * syscalls::kSyscallNumbers + event.kind],
+          .is_path = object.is_path,
+          .is_folder = object.is_folder};
 }
 
-Result<ObjectRowId> ObjectTable::add(const Key& key) {
+Result<std::optional<std::string>> ObjectTable::name_of(const Key& key) {
   std::array<std::optional<std::string>, 2> texts;
   for (std::size_t i = 0; i < texts.size(); i++) {
     const trace::StringRowId id = i == 0 ? key.folder : key.name;
@@ -74,10 +65,51 @@ Result<ObjectRowId> ObjectTable::add(const Key& key) {
     if (!text) return text.error();
     texts.at(i) = *text;
   }
-  const auto name = trace::object_name(kRelations.at(key.relation), texts[0], texts[1]);
-  if (!name || name->empty()) return ObjectRowId();  // an empty path, and nothing is known of its descriptor
-  const trace::ObjectKind kind = key.is_folder ? trace::ObjectKind::kFolder : trace::object_kind(*name, key.is_path);
-  if (auto done = rows_->add(std::string_view(*name), LastingText{trace::object_kind_name(kind)}); !done)
+  auto name = trace::object_name(kRelations.at(key.relation), texts[0], texts[1]);
+  if (name && name->empty()) name.reset();  // an empty path, and nothing is known of its descriptor
+  return name;
+}
+
+Result<bool> ObjectTable::is_wanted(const Key& key) {
+  if (!key.name && !key.folder) return false;
+  if (const auto at = wanted_.find(key); at != wanted_.end()) return at->second;
+  auto name = name_of(key);
+  if (!name) return name.error();
+  if (wanted_.size() >= most_) wanted_.clear();
+  return wanted_.emplace(key, *name && path_matches(globs_, **name)).first->second;
+}
+
+Result<bool> ObjectTable::is_wanted(const usc_event& event, const CallObject& object) {
+  if (!object.is_about_any) return false;
+  Key source;
+  source.name = object.source;
+  Key target;
+  target.folder = object.target_folder;
+  target.name = object.target;
+  target.is_path = true;
+  for (const Key& key : {key_of(event, object), source, target}) {
+    auto wanted = is_wanted(key);
+    if (!wanted || *wanted) return wanted;
+  }
+  return false;
+}
+
+Result<ObjectRowId> ObjectTable::row_of(const usc_event& event, const CallObject& object) {
+  if (!object.name && !object.folder) return ObjectRowId();
+  const Key key = key_of(event, object);
+  if (const auto at = known_.find(key); at != known_.end()) return at->second;
+  if (known_.size() >= most_) known_.clear();
+  auto row = add(key);
+  if (row) known_.emplace(key, *row);
+  return row;
+}
+
+Result<ObjectRowId> ObjectTable::add(const Key& key) {
+  const auto name = name_of(key);
+  if (!name) return name.error();
+  if (!*name) return ObjectRowId();
+  const trace::ObjectKind kind = key.is_folder ? trace::ObjectKind::kFolder : trace::object_kind(**name, key.is_path);
+  if (auto done = rows_->add(std::string_view(**name), LastingText{trace::object_kind_name(kind)}); !done)
     return done.error();
   return ObjectRowId(static_cast<std::uint32_t>(++last_));
 }

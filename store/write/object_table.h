@@ -5,7 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "store/db/database.h"
@@ -26,6 +29,12 @@ class ObjectTable {
 
   Result<void> prepare();  // to be called first
 
+  // Only what calls with objects of such names are about is asked for (`record --path`).
+  void want_only(std::vector<std::string> globs) { globs_ = std::move(globs); }
+  [[nodiscard]] bool wants_all() const { return globs_.empty(); }
+  // Whether one of the objects of a call is wanted: also what it reads from, and the name that it gives.
+  Result<bool> is_wanted(const usc_event& event, const CallObject& object);
+
   // The row of what this call is about; none if it is about nothing, or that is not known.
   Result<ObjectRowId> row_of(const usc_event& event, const CallObject& object);
 
@@ -42,6 +51,9 @@ class ObjectTable {
     std::size_t operator()(const Key& key) const noexcept;
   };
 
+  [[nodiscard]] static Key key_of(const usc_event& event, const CallObject& object);
+  Result<std::optional<std::string>> name_of(const Key& key);
+  Result<bool> is_wanted(const Key& key);
   Result<ObjectRowId> add(const Key& key);
 
   DatabaseWriter& database_;
@@ -49,6 +61,8 @@ class ObjectTable {
   std::size_t most_;
   std::unique_ptr<TableRows> rows_;
   std::unordered_map<Key, ObjectRowId, KeyHash> known_;
+  std::vector<std::string> globs_;
+  std::unordered_map<Key, bool, KeyHash> wanted_;
   std::int64_t last_ = 0;
 };
 

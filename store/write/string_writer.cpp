@@ -91,30 +91,35 @@ Result<void> StringWriter::write_texts(EventRowId event_id, std::span<const trac
   return {};
 }
 
-Result<void> StringWriter::write(EventRowId event_id, const usc_event& event,
-                                 std::span<const trace::OrderedString> strings) {
+Result<void> StringWriter::observe(const usc_event& event, std::span<const trace::OrderedString> strings) {
   const ExecArgs args = exec_args(event);
   const bool executed = args.path >= 0 && event.how == USC_HOW_RETURNED && event.result == 0;
-  const ImageFacts* image = executed ? image_of(event) : nullptr;
-  std::vector<trace::OrderedString> with_path;
-  if (image != nullptr && !image->path.empty()) {
-    auto path = executed_path(event, *image, args);
+  image_ = executed ? image_of(event) : nullptr;
+  argv_ = args.argv;
+  texts_ = strings;
+  if (image_ != nullptr && !image_->path.empty()) {
+    auto path = executed_path(event, *image_, args);
     if (!path) return path.error();
-    with_path.assign(strings.begin(), strings.end());
-    with_path.push_back(*path);
-    strings = with_path;
+    with_path_.assign(strings.begin(), strings.end());
+    with_path_.push_back(*path);
+    texts_ = with_path_;
   }
-  auto named = descriptors_.observe(event, strings);
+  auto named = descriptors_.observe(event, texts_);
   if (!named) return named.error();
-  find_object(event, *named, strings);
-  for (const DescriptorTracker::Named& one : *named)
+  named_ = *named;
+  find_object(event, named_, texts_);
+  return {};
+}
+
+Result<void> StringWriter::write(EventRowId event_id) {
+  for (const DescriptorTracker::Named& one : named_)
     if (auto done = insert(event_id, one.arg, one.string_id, one.late, StringSource::kDescriptor); !done) return done;
-  if (auto done = write_texts(event_id, strings); !done) return done;
-  if (image == nullptr) return {};
-  const std::string argv = image->argv_json();
+  if (auto done = write_texts(event_id, texts_); !done) return done;
+  if (image_ == nullptr) return {};
+  const std::string argv = image_->argv_json();
   if (argv.empty()) return {};
   auto id = strings_.intern(argv);
-  return id ? insert(event_id, args.argv, *id, false, StringSource::kProgram) : id.error();
+  return id ? insert(event_id, argv_, *id, false, StringSource::kProgram) : id.error();
 }
 
 // The path that was passed. The kernel keeps "/dev/fd/3/sub" of what execveat began at descriptor 3, and "/dev/fd/3" of

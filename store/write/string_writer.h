@@ -34,9 +34,11 @@ class StringWriter {
 
   Result<void> prepare();  // to be called first
 
-  // What one call's arguments pointed to and its descriptors stood for; of an exec that succeeded, the image's path and
-  // arguments. `event_id` is its row.
-  Result<void> write(EventRowId event_id, const usc_event& event, std::span<const trace::OrderedString> strings);
+  // To be called for each call, in the order of their entries: finds what it is about.
+  Result<void> observe(const usc_event& event, std::span<const trace::OrderedString> strings);
+  // What the arguments of the call observed last pointed to and its descriptors stood for; of an exec that succeeded,
+  // the image's path and arguments. `event_id` is its row. `strings` must still be there.
+  Result<void> write(EventRowId event_id);
 
   // Whether a call is no event, but only tells what descriptors and folders stand for.
   [[nodiscard]] static bool is_followed(const usc_event& event) {
@@ -50,7 +52,7 @@ class StringWriter {
   // What the arguments of an event point to, whatever its source.
   Result<void> write_texts(EventRowId event_id, std::span<const trace::OrderedString> strings);
 
-  // What the call written last is about.
+  // What the call observed last is about.
   [[nodiscard]] const CallObject& object() const { return object_; }
 
  private:
@@ -77,6 +79,12 @@ class StringWriter {
   std::unique_ptr<TableRows> rows_;
   std::unique_ptr<TableRows> content_rows_;
   CallObject object_;
+  // Of the call observed last.
+  std::span<const trace::OrderedString> texts_;
+  std::vector<trace::OrderedString> with_path_;  // which texts_ is, of an exec
+  std::span<const DescriptorTracker::Named> named_;
+  const ImageFacts* image_ = nullptr;
+  int argv_ = -1;
   std::vector<ExecArgs> exec_args_;                                          // by ABI and number
   std::unordered_map<trace::TaskId, std::vector<const ImageFacts*>> execs_;  // by the task that called
 };

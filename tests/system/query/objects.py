@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import unittest
@@ -206,6 +207,27 @@ class Objects(AttachCase):
         answers = [json.loads(line) for line in [first, *session.communicate(timeout=WAIT)[0].splitlines()]]
         self.assertEqual(session.returncode, 0)
         self.churned(answers, times, "renamed", "with")
+
+    def test_the_whole_machine_is_recorded_by_path(self):
+        """Who writes to a file, whoever it is; the raw trace says the same again."""
+        file, raw, again = self.path("watched"), self.path("raw"), self.path("again.db")
+        tracer = self.attach("--all", "--path", file, "--keep-raw", raw)
+        script = f"echo a > {file}; cat {file} > /dev/null; echo b > {file}.other; mv {file}.other {file}; rm {file}"
+        self.run_to_end("bash", "-c", script)
+        self.run_to_end(sys.executable, "-I", "-S", "-c", f"open({file!r}, 'w').write('abc')")
+        tracer.send_signal(signal.SIGINT)
+        self.assertEqual(tracer.wait(WAIT), 0, self.text())
+        asked = "SELECT process, kind, object, result FROM v_event WHERE kind IN ('write', 'read', 'rename', 'renameat', 'renameat2', 'unlinkat') AND result >= 0 ORDER BY id"
+        found = self.rows(asked)
+        self.assertEqual([row[1:] for row in found if row[0] == "bash"], [("write", file, 2)])
+        self.assertEqual([row[1:] for row in found if row[0] == "cat"], [("read", file, 2), ("read", file, 0)])
+        self.assertEqual([row[2] for row in found if row[0] == "mv"], [file + ".other"])
+        self.assertEqual([row[1:3] for row in found if row[0] == "rm"], [("unlinkat", file)])
+        self.assertEqual([row[1:] for row in found if row[0].startswith("python")], [("write", file, 3)])
+        self.assertEqual(self.rows("SELECT DISTINCT object FROM v_event WHERE object NOT IN (?, ?)", file, file + ".other"), [])
+        self.run_to_end(USCOPE, "load", raw, "-o", again)
+        self.db = again
+        self.assertEqual(self.rows(asked), found)
 
 
 if __name__ == "__main__":

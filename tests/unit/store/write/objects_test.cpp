@@ -126,6 +126,31 @@ TEST_F(ObjectsTest, TotalsAndEventsAgree) {
   EXPECT_EQ(rows("SELECT kind, count(*) FROM v_event WHERE object IS NOT NULL GROUP BY 1 ORDER BY 1"), totals);
 }
 
+// As `record --path` asks: by any object of a call; what is left out is not counted either, and still names others.
+TEST_F(ObjectsTest, OnlyWantedObjectsAreKept) {
+  trace_->meta("paths", R"(["/www/index.html", "*.log"])");
+  open("index.html", 3);
+  open("/var/a.log", 4);
+  open("/other", 5);
+  call("read", 100, {.a0 = 3});
+  call("read", 100, {.a0 = 5});
+  call("dup", 6, {.a0 = 3});
+  call("write", 1, {.a0 = 6});
+  call("write", 1, {.a0 = 9});
+  call("getpid", 5, {});
+  call("sendfile", 50, {.a0 = 5, .a1 = 4});  // reads from a.log
+  call("rename", 0, {});
+  text(0, "/other");
+  text(1, "/new.log");
+  load();
+  EXPECT_EQ(objects_of_events(),
+            "openat|/www/index.html|file\nopenat|/var/a.log|file\nread|/www/index.html|file\ndup|/www/index.html|file\n"
+            "write|/www/index.html|file\nsendfile|/other|file\nrename|/other|file");
+  EXPECT_EQ(rows("SELECT sum(events) FROM cell"), "7");
+  EXPECT_EQ(rows("SELECT sum(events) FROM object_total WHERE part = 'call'"), "7");
+  EXPECT_EQ(rows("SELECT count(DISTINCT name) FROM object"), "3");
+}
+
 TEST_F(ObjectsTest, PathsAndDescriptorsAreCountedByName) {
   open("/etc/none", -2);
   open("index.html", 3);
