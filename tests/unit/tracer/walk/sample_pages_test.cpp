@@ -113,7 +113,7 @@ TEST(PageMirror, CountsEachPageOnce) {
 }
 
 // The sample's data with this byte at this place.
-std::vector<char> changed(std::vector<char> sample, std::size_t at, char byte) {
+std::vector<char> with_byte(std::vector<char> sample, std::size_t at, char byte) {
   sample[sizeof(usc_sample) + at] = byte;
   return sample;
 }
@@ -125,7 +125,7 @@ TEST(PageMirror, HoldsWhatChangedOfAPage) {
     const std::string first = std::to_string(Page::kBytes - base % Page::kBytes);
     std::vector<HeldSample> held;
     for (std::size_t i = 0; i < 1000; i++) {
-      auto one = take(mirror, changed(sample, 8 * (i % 200), static_cast<char>('A' + i % 20)));
+      auto one = take(mirror, with_byte(sample, 8 * (i % 200), static_cast<char>('A' + i % 20)));
       ASSERT_TRUE(one);
       held.push_back(std::move(*one));
     }
