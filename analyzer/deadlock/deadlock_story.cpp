@@ -182,6 +182,8 @@ std::string Wording::waits_for_holders(std::size_t i) const {
       part = "for the end of " + who;
     } else if (end.part == "a lock on") {
       part = fmt::format("{} has a lock on {}", who, end.object);
+    } else if (end.part == "a mapping of") {
+      part = fmt::format("{} maps {}", who, end.object);
     } else {
       part = fmt::format("{} {} is open in {}", end.part, end.object, who);
     }

@@ -24,7 +24,7 @@ void WaitFollower::descriptor(const LookedDescriptor& waited) {
   if (waited.wants == "other" && found->type != "pidfd") return unknown("what ends its wait for " + found->name);
   if (found->type == "pipe" || found->type == "fifo") return pipe(waited, *found);
   if (found->is_terminal()) return terminal(waited, *found);
-  if (found->type == "unix" || found->type == "inet") return socket(waited, *found);
+  if (found->is_socket()) return socket(waited, *found);
   if (found->type == "eventfd") return eventfd(*found);
   if (found->type == "mqueue") return message_queue(waited, *found);
   if (found->type == "pidfd") return hold_process(found->peer.value_or(0));
@@ -47,17 +47,21 @@ void WaitFollower::socket(const LookedDescriptor& waited, const Resource& own) {
 }
 
 // A driver signals an eventfd that a program has given to it (KVM, VFIO), and so do asynchronous input and output and
-// control groups: then the program is often the only one to have it.
+// control groups, whoever has inherited it. Of who has it alone that is likely enough to count where it is not known.
 void WaitFollower::eventfd(const Resource& own) {
   static const std::set<std::string, std::less<>> kMute{"/dev/null", "/dev/zero", "/dev/full", "/dev/random",
                                                         "/dev/urandom"};
   const ProcessRowId self = calls_.processes[thread_->process].id;
   const Holders others = of_object(own);
   const bool only_own = std::all_of(others.begin(), others.end(), [&](auto* it) { return it->process_id == self; });
+  std::set<ProcessRowId> having_it{self};
+  for (const Resource* other : others)
+    if (other->process_id) having_it.insert(other->process_id);
   const bool has_driver = std::any_of(look_.resources.begin(), look_.resources.end(), [&](const Resource& it) {
-    return it.process_id == self && (it.type == "other" || (it.type == "device" && kMute.count(it.name) == 0));
+    const bool is_driver = it.type == "other" || (it.type == "device" && kMute.count(it.name) == 0);
+    return is_driver && having_it.count(it.process_id) != 0;
   });
-  if (only_own && (has_driver || look_.kernel_signals || !has_all_calls()))
+  if (has_driver || look_.kernel_signals || (only_own && !has_all_calls()))
     unknown(fmt::format("whether the kernel signals {}, which it does where a program has asked for it", own.name));
   ends(own, others, "a descriptor of");
 }

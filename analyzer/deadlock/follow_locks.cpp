@@ -20,13 +20,19 @@ void WaitFollower::lock_holder(const HeldLock& held, const Resource& own) {
   }
   if (of_process) return;
   // Every process that has the open file can release such a lock; which of them share it is not known.
+  // A mapping keeps the file open, too.
   bool some = traced && !held.gone;
-  for (const Resource* other : of_object(own)) {
-    if (other->process_id && other->process_id == calls_.processes[thread_->process].id) continue;
-    if (other->process_id && other->process_id == held.process_id) continue;
-    some = true;
-    hold(*other, "a descriptor of");
-  }
+  const bool is_alone = threads_[thread_->process].size() == 1;
+  const auto release = [&](const Holders& others, const char* by) {
+    for (const Resource* other : others) {
+      if (other->process_id && other->process_id == calls_.processes[thread_->process].id && is_alone) continue;
+      if (other->process_id && other->process_id == held.process_id) continue;
+      some = true;
+      hold(*other, by);
+    }
+  };
+  release(of_object(own), "a descriptor of");
+  release(mappings_of(own), "a mapping of");
   if (!some) unknown("whoever has a lock on " + own.name);
 }
 

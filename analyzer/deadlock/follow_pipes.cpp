@@ -93,7 +93,8 @@ void WaitFollower::leave_out_idle(Holders& readers) {
     return threads != threads_.end() && std::all_of(threads->second.begin(), threads->second.end(),
                                                     [](auto* it) { return it && it->state == "stopped"; });
   };
-  if (std::none_of(readers.begin(), readers.end(), is_stopped)) return;
+  reader_stopped_ = std::any_of(readers.begin(), readers.end(), is_stopped);
+  if (!reader_stopped_) return;
   std::erase_if(readers, [&](const Resource* reader) {
     const auto process = place_of(*reader);
     if (!process || !has_both(*reader) || !reads_nothing_of(*process, *reader)) return false;

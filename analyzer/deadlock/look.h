@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -78,7 +79,7 @@ struct Resource {
   ProcessRowId process_id;  // none: the process is not traced
   std::int64_t pid = 0;
   std::string process;
-  std::int64_t fd = 0;  // -1: in flight
+  std::int64_t fd = 0;  // -1: in flight; see is_mapping()
   std::string type;
   std::string access;  // "r", "w", "rw"
   std::int64_t dev = 0;
@@ -91,6 +92,9 @@ struct Resource {
 
   [[nodiscard]] bool reads() const { return access != "w"; }
   [[nodiscard]] bool writes() const { return access != "r"; }
+  // What the process maps, without a descriptor of it: a file that is locked.
+  [[nodiscard]] bool is_mapping() const { return fd == std::numeric_limits<std::int32_t>::min(); }
+  [[nodiscard]] bool is_socket() const { return type == "unix" || type == "inet"; }
   // Either side; a pseudo-terminal's number is its `peer`.
   [[nodiscard]] bool is_terminal() const { return type == "tty" || type == "ptmx"; }
   // What it is called from the other side: of a terminal's master, the terminal.

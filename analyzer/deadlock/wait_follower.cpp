@@ -48,12 +48,16 @@ WaitFollower::WaitFollower(const LastCalls& calls, const Look& look) : calls_(ca
   }
   find_tracees();
   for (const Resource& held : look.resources) {
+    if (held.is_mapping()) {
+      mappings_[{held.dev, held.ino}].push_back(&held);
+      continue;
+    }
     if (held.process_id) by_fd_.emplace(std::pair(held.process_id, held.fd), &held);
     if (held.fd < kInFlight) continue;  // not open yet
     if (held.fd == kInFlight && held.type == "other") flight_ = &held;
     if (held.is_terminal() && held.peer) terminals_[*held.peer].push_back(&held);
     if (held.ino != 0) by_object_[{held.type, held.dev, held.ino}].push_back(&held);
-    if (held.ino != 0 && (held.type == "unix" || held.type == "inet")) sockets_[held.ino].push_back(&held);
+    if (held.ino != 0 && held.is_socket()) sockets_[held.ino].push_back(&held);
   }
   if (terminals_.empty()) return;
   for (const LastCall& thread : calls.threads) {
@@ -97,7 +101,8 @@ void WaitFollower::hold(std::size_t process, WaitEnd end) {
 }
 
 void WaitFollower::hold(const Resource& held, const std::string& part) {
-  if (held.fd < 0) return outside(fmt::format("whoever receives {} from a socket's queue", held.name));
+  if (held.fd < 0 && !held.is_mapping())
+    return outside(fmt::format("whoever receives {} from a socket's queue", held.name));
   const auto place = places_.find(held.process_id);
   if (!held.process_id || place == places_.end()) {
     const char* const until = held.process == "uscope" ? " until it ends" : "";  // its own output
@@ -154,6 +159,7 @@ void WaitFollower::process(const LookedProcess& waited) {
 
 CallWait WaitFollower::follow(const LastCall& thread) {
   out_ = CallWait();
+  reader_stopped_ = false;
   const auto found = look_.threads.find(thread.thread_id);
   if (found == look_.threads.end()) return out_;
   thread_ = &thread;
@@ -180,8 +186,6 @@ CallWait WaitFollower::follow(const LastCall& thread) {
   const auto writes = [](const LookedDescriptor& waited) { return waited.wants == "write"; };
   out_.writes =
       !asks_many(looked_->call) && std::any_of(looked_->descriptors.begin(), looked_->descriptors.end(), writes);
-  // Any thread of the process may add to an epoll set.
-  if (has_no_other_hope() && looked_->call.starts_with("epoll")) out_.holders.push_back(thread.process);
   std::sort(out_.holders.begin(), out_.holders.end());
   out_.holders.erase(std::unique(out_.holders.begin(), out_.holders.end()), out_.holders.end());
   return out_;

@@ -73,6 +73,7 @@ class WaitFollower {
   void hold(std::size_t process, WaitEnd end);
   void hold(const Resource& held, const std::string& part);
   void hold_process(std::int64_t pid);
+  void hold_sharers(const Resource& own, const char* part);
   void descriptor(const LookedDescriptor& waited);
   void ends(const Resource& own, const Holders& others, const char* part);
   [[nodiscard]] bool is_job_server(const Resource& pipe) const;
@@ -107,6 +108,10 @@ class WaitFollower {
     const auto found = by_object_.find({own.type, own.dev, own.ino});
     return own.ino == 0 || found == by_object_.end() ? Holders{} : found->second;
   }
+  [[nodiscard]] Holders mappings_of(const Resource& own) const {
+    const auto found = mappings_.find({own.dev, own.ino});
+    return own.ino == 0 || found == mappings_.end() ? Holders{} : found->second;
+  }
   [[nodiscard]] std::string user_text(const HeldLock& user) const;
 
   const LastCalls& calls_;
@@ -122,10 +127,12 @@ class WaitFollower {
   std::map<ProcessRowId, std::vector<std::size_t>> children_;
   std::map<std::pair<ProcessRowId, std::int64_t>, const Resource*> by_fd_;
   std::map<std::tuple<std::string, std::int64_t, std::int64_t>, Holders> by_object_;
+  std::map<std::pair<std::int64_t, std::int64_t>, Holders> mappings_;  // of files, by device and inode
   std::map<std::int64_t, Holders> sockets_;
   std::map<std::int64_t, Holders> terminals_;                     // both sides of pseudo-terminals, by number
   std::set<std::pair<std::int64_t, ProcessRowId>> at_terminals_;  // who waits to read or write a terminal, by number
   const Resource* flight_ = nullptr;  // a socket in whose queue descriptors lie, of which nothing is known
+  bool reader_stopped_ = false;       // of the pipe that the thread waits to write: nobody else should read it
   const LastCall* thread_ = nullptr;
   const LookedThread* looked_ = nullptr;
   CallWait out_;

@@ -12,6 +12,36 @@
 
 namespace uscope::analyzer {
 
+// Of a socket, shutdown() by any of its descriptors ends a wait; a full pipe can be enlarged by each of its descriptors
+// (F_SETPIPE_SZ), and whoever has an epoll set may add to it. Other threads of the process have all these, too.
+void WaitFollower::sharers() {
+  bool is_own_to_end = looked_->call.starts_with("epoll");
+  if (const Resource* set = is_own_to_end ? own(static_cast<std::int32_t>(looked_->args[0])) : nullptr)
+    hold_sharers(*set, "the epoll set");
+  for (const LookedDescriptor& waited : looked_->descriptors) {
+    const Resource* held = waited.is_opening() || waited.is_stale() ? nullptr : own(waited.fd);
+    const bool writes = waited.wants == "write" || waited.wants == "read or write";
+    if (!held || !(held->is_socket() || (writes && (held->type == "pipe" || held->type == "fifo")))) continue;
+    hold_sharers(*held, "the same end of");
+    is_own_to_end = is_own_to_end || threads_[thread_->process].size() > 1;
+  }
+  if (is_own_to_end && has_no_other_hope()) out_.holders.push_back(thread_->process);
+}
+
+// They are not told as those who should end it. For who is stopped and should read a pipe, nobody enlarges it.
+void WaitFollower::hold_sharers(const Resource& own, const char* part) {
+  const bool is_pipe = own.type == "pipe" || own.type == "fifo";
+  if (is_pipe && reader_stopped_) return;
+  for (const Resource* other : of_object(own)) {
+    if (is_pipe && !other->writes()) continue;
+    const auto place = places_.find(other->process_id);
+    if (other->fd < 0 || !other->process_id || place == places_.end())
+      hold(*other, part);
+    else if (place->second != thread_->process && can_act(place->second))
+      out_.holders.push_back(place->second);
+  }
+}
+
 void WaitFollower::gaps() {
   if (calls_.tasks_missing) unknown("threads that the trace does not know");
   // The look tells which call goes on after SIGSTOP and SIGCONT.
@@ -24,7 +54,7 @@ void WaitFollower::limits() {
   const Resource* waited = nullptr;
   for (const LookedDescriptor& descriptor : looked_->descriptors) {
     const Resource* held = own(descriptor.fd);
-    if (held && (held->type == "unix" || held->type == "inet")) waited = held;
+    if (held && held->is_socket()) waited = held;
   }
   if (waited && !asks_many(looked_->call) && look_.limits_changed_ns > thread_->since_ns)
     return outside("the time, since a limit of a socket was changed while it waits");

@@ -13,6 +13,8 @@
 #pragma once
 
 // X(member of WaitFollower)
+// sharers   who else has the open file shuts the socket down, enlarges the full pipe, or adds to the epoll set; first,
+//           since troubles and signals are asked of them, too
 // gaps      the trace does not know all threads, or what the thread does now
 // limits    the call or its socket has a time limit, whoever set it
 // timers    a timer sends the process a signal, whoever armed it
@@ -24,6 +26,7 @@
 //           who else may become a child of the first process of a pid namespace
 // flights   descriptors lie in a socket's queue: one of them may be the other end
 #define USC_WAYS_OUT(X) \
+  X(sharers)            \
   X(gaps)               \
   X(limits)             \
   X(timers)             \

@@ -6,6 +6,7 @@
  * outside: it keeps descriptors that are sent to it. */
 #include "processes.h"
 
+#include <linux/aio_abi.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <mqueue.h>
@@ -21,6 +22,7 @@
 #include <sys/select.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/timerfd.h>
 #include <sys/un.h>
 #include <termios.h>
 #include <time.h>
@@ -195,7 +197,7 @@ static void wait_mutex(void) {
   takes(&mutex);
 }
 
-enum { PASSES = 1, NUMBERS = 2, SOCKET = 4, CHILDREN = 8, THREADS = 16 };
+enum { PASSES = 1, NUMBERS = 2, SOCKET = 4, CHILDREN = 8, THREADS = 16, SHARES = 32, LOCKS = 64, SIGNALS = 128 };
 static const struct wait {
   const char* name;
   void (*make)(void);
@@ -203,20 +205,20 @@ static const struct wait {
   int kind;
 } waits[] = {
     {"read", make_pipe, wait_read, PASSES | NUMBERS},
-    {"write", make_full_pipe, wait_write, PASSES | NUMBERS},
-    {"fifo", make_fifo, wait_write, PASSES | NUMBERS},
+    {"write", make_full_pipe, wait_write, PASSES | NUMBERS | SHARES},
+    {"fifo", make_fifo, wait_write, PASSES | NUMBERS | SHARES},
     {"poll", make_pipe, wait_poll, PASSES | NUMBERS},
-    {"ppoll", make_unix, wait_ppoll, PASSES | NUMBERS},
+    {"ppoll", make_unix, wait_ppoll, PASSES | NUMBERS | SHARES},
     {"select", make_pipe, wait_select, PASSES | NUMBERS},
-    {"epoll", make_epoll, wait_epoll, PASSES},
-    {"receive", make_unix, wait_receive, PASSES | NUMBERS | SOCKET},
-    {"send", make_full_unix, wait_write, PASSES | NUMBERS | SOCKET},
-    {"tcp", make_tcp, wait_receive, PASSES | NUMBERS | SOCKET},
-    {"event", make_event, wait_event, PASSES | NUMBERS},
+    {"epoll", make_epoll, wait_epoll, PASSES | SHARES},
+    {"receive", make_unix, wait_receive, PASSES | NUMBERS | SOCKET | SHARES},
+    {"send", make_full_unix, wait_write, PASSES | NUMBERS | SOCKET | SHARES},
+    {"tcp", make_tcp, wait_receive, PASSES | NUMBERS | SOCKET | SHARES},
+    {"event", make_event, wait_event, PASSES | NUMBERS | SIGNALS},
     {"queue", make_queue, wait_queue, PASSES | NUMBERS},
     {"terminal", make_terminal, wait_read, PASSES | NUMBERS},
-    {"flock", make_flock, wait_flock, PASSES},
-    {"ofd", make_ofd_lock, wait_ofd, PASSES},
+    {"flock", make_flock, wait_flock, PASSES | LOCKS},
+    {"ofd", make_ofd_lock, wait_ofd, PASSES | LOCKS},
     {"posix", make_file, wait_posix, 0},
     {"child", none, wait_child, 0},
     {"any", none, wait_any, CHILDREN},
@@ -434,12 +436,67 @@ static void way_notified(void) {
   close(listener);
 }
 
+/* From here a child goes on. The process itself keeps one open file at most, and does nothing for now: it is no child
+ * of who waits, whose end would let that go on. */
+static void go_on_in_child(int kept) {
+  enum { KEPT = 200 };
+  pid_t parent = getpid(), next = fork();
+  CHECK(next >= 0);
+  if (!next) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(0);
+    return;
+  }
+  CHECK((kept < 0 || dup2(kept, KEPT) == KEPT) && !close_range(3, KEPT - 1, 0));
+  for (;;) sleep(DEADLINE);
+}
+/* Somebody else has the open file that the process waits for: it may shut it down, enlarge it, or add to the set. */
+static void way_shared(void) {
+  go_on_in_child(epoll_set >= 0 ? epoll_set : it.mine);
+}
+/* Who took the lock has ended. The open file is kept by a mapping. */
+static void way_mapped(void) {
+  const int is_flock = waited->wait == wait_flock;
+  char name[64];
+  snprintf(name, sizeof(name), "/proc/self/fd/%d", it.mine);
+  int file = open(name, O_RDWR);
+  close(it.theirs);
+  it.theirs = open(name, O_RDWR);
+  pid_t taker = fork();
+  CHECK(file >= 0 && taker >= 0);
+  if (!taker) {
+    CHECK(!(is_flock ? flock(file, LOCK_EX) : fcntl(file, F_OFD_SETLK, &whole)));
+    _exit(0);
+  }
+  waits_for(taker);
+  enum { PAGE = 4096 };
+  CHECK(!ftruncate(file, PAGE));
+  void* page = mmap(0, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  CHECK(page != MAP_FAILED && !close(file));
+  go_on_in_child(-1);
+  CHECK(!munmap(page, PAGE));
+}
+/* The kernel signals the eventfd when a timer has expired. */
+static void way_asynchronous(void) {
+  struct itimerspec when = {.it_value.tv_sec = DEADLINE};
+  aio_context_t context = 0;
+  int timer = timerfd_create(CLOCK_MONOTONIC, 0);
+  struct iocb poll = {.aio_fildes = (unsigned)timer,
+                      .aio_lio_opcode = IOCB_CMD_POLL,
+                      .aio_buf = POLLIN,
+                      .aio_flags = IOCB_FLAG_RESFD,
+                      .aio_resfd = (unsigned)it.mine},
+              *all = &poll;
+  CHECK(!timerfd_settime(timer, 0, &when, 0) && !syscall(SYS_io_setup, 1, &context) &&
+        syscall(SYS_io_submit, context, 1, &all) == 1 && !close(timer));
+}
+
 static const struct way {
   const char* name;
   void (*make)(void);
   int kind; /* of waits that it goes with; 0: all */
   int arms; /* 1: an alarm, which no look at a running application can tell from another process's; 2: which only a
-               recording sees */
+               recording sees; 3: what counts for all processes of a recording, alone */
 } ways[] = {
     {"handler", way_handler, 0, 0},
     {"restart", way_restart, 0, 0},
@@ -455,6 +512,9 @@ static const struct way {
     {"passed", way_passed, PASSES, 0},
     {"renumbered", way_renumbered, NUMBERS, 0},
     {"tracee", way_tracee, CHILDREN, 0},
+    {"shared", way_shared, SHARES, 0},
+    {"mapped", way_mapped, LOCKS, 0},
+    {"asynchronous", way_asynchronous, SIGNALS, 3},
     {"alarm", way_alarm, 0, 2},
     {"itimer", way_itimer, 0, 1},
 };
@@ -533,7 +593,10 @@ static void start_all(const char* filter) {
   for (size_t i = 0; i < sizeof(waits) / sizeof(*waits); i++)
     for (size_t j = 0; j < sizeof(ways) / sizeof(*ways); j++) {
       const int fits = !ways[j].kind || (waits[i].kind & ways[j].kind);
-      const int chosen = ways[j].arms == 2 ? alarms && others : ways[j].arms ? alarms : others;
+      const int chosen = ways[j].arms == 3   ? !others
+                         : ways[j].arms == 2 ? alarms && others
+                         : ways[j].arms      ? alarms
+                                             : others;
       if (fits && chosen) start(&waits[i], &ways[j]);
     }
   if (!others) return;

@@ -52,6 +52,7 @@ ALLOWED = {
     "tracer/targets/tracepoints.cpp": SYS,
     "tracer/waits/descriptors.cpp": PROC + "; a FIFO's path: " + HELD,
     "tracer/waits/held_locks.cpp": PROC,
+    "tracer/waits/look_sharers.cpp": PROC,
     "tracer/waits/thread_status.cpp": PROC,
     "tracer/waits/timers.cpp": PROC,
     "tracer/waits/wait_look.cpp": PROC,

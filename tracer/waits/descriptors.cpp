@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -172,6 +173,17 @@ std::optional<bool> is_what_number_says(std::uint32_t pid, const Descriptor& epo
   if (!now->second.object || asked.object.second == 0 || now->second.name.starts_with("anon_inode:"))
     return std::nullopt;
   return *now->second.object == asked.object;
+}
+
+bool OpenFile::operator<(const OpenFile& other) const {
+  constexpr long kLess = 1;
+  return syscall(SYS_kcmp, task, other.task, KCMP_FILE, fd, other.fd) == kLess;
+}
+
+std::optional<bool> OpenFile::is(const OpenFile& other) const {
+  const long order = syscall(SYS_kcmp, task, other.task, KCMP_FILE, fd, other.fd);
+  if (order >= 0) return order == 0;
+  return errno == EBADF || errno == ESRCH ? std::optional(false) : std::nullopt;
 }
 
 namespace {

@@ -57,6 +57,16 @@ using Descriptors = std::map<int, Descriptor>;
 [[nodiscard]] std::vector<std::pair<std::uint32_t, std::uint32_t>> shared_tables(
     const std::vector<std::uint32_t>& pids);
 
+// An open file, by one of its descriptors: all descriptors of one open file are equal. The kernel compares them.
+struct OpenFile {
+  std::uint32_t task = 0;  // a process, or a thread with descriptors of its own
+  int fd = -1;
+
+  [[nodiscard]] bool operator<(const OpenFile& other) const;
+  // Nothing: the kernel does not tell. What is no longer open is equal to nothing.
+  [[nodiscard]] std::optional<bool> is(const OpenFile& other) const;
+};
+
 // `of`: a process's or thread's folder in /proc. `takes`: whether a descriptor with this name is read further. Nothing:
 // they cannot be listed.
 [[nodiscard]] std::optional<Descriptors> descriptors_of(const std::string& of,

@@ -163,23 +163,29 @@ void WaitLook::find_shared_tables() {
 WaitLook::Strangers WaitLook::ask_strangers() {
   const auto is_end = [this](const Descriptor& one) {
     if (one.type == USC_RESOURCE_EVENTFD) return one.object && eventfds_.count(one.object->second) != 0;
+    if (one.type == USC_RESOURCE_EPOLL) return one.object.has_value();
     if (one.terminal) return terminals_.count(*one.terminal) != 0;
     // A file may have another name there: a link, or where its file system is mounted.
     return ends_.count(one.name) != 0 || is_queue(one) || (one.object && files_.count(*one.object) != 0);
   };
-  const auto takes = [this](const Descriptor& one) {
+  std::uint32_t pid = 0;
+  std::uint32_t task = 0;
+  const auto takes = [&](const Descriptor& one) {
+    if (one.type == USC_RESOURCE_EPOLL) return number_of_set({task, one.fd}, pid).has_value();
     return ends_.count(one.name) != 0 || one.name.starts_with("socket:[") ||
            (one.type == USC_RESOURCE_EVENTFD && !eventfds_.empty()) || one.name == kRing ||
            (!files_.empty() && one.name.starts_with('/')) ||
            (!queue_names_.empty() && queue_names_.count(last_part(one.name)) != 0);
   };
   Strangers strangers;
-  for (const std::uint32_t pid : running_processes()) {
+  for (const std::uint32_t process : running_processes()) {
+    pid = process;
     if (processes_.count(pid) != 0 || silent_.count(pid) != 0 || is_own_process(pid)) continue;
     desk_.goes_to(pid);
     std::vector<std::string> folders = other_tables(pid);
     folders.insert(folders.begin(), folder_of(pid));
     for (const std::string& folder : folders) {
+      task = static_cast<std::uint32_t>(std::strtoul(last_part(folder).c_str(), nullptr, 10));
       auto found = descriptors_of(folder, takes);
       if (!found) {
         if (access(folder.c_str(), F_OK) == 0) strangers.unread.push_back(pid);
@@ -189,6 +195,9 @@ WaitLook::Strangers WaitLook::ask_strangers() {
         if (descriptor.sends_descriptors) strangers.in_flight.emplace_back(pid, descriptor.name);
       for (const auto& [fd, descriptor] : *found)
         if (!descriptor.in_ring.empty()) strangers.rings[pid].insert_or_assign(fd, descriptor);
+      for (auto& [fd, descriptor] : *found)
+        if (descriptor.type == USC_RESOURCE_EPOLL)
+          if (const auto number = number_of_set({task, fd}, pid)) descriptor.object = {0, *number};
       std::erase_if(*found, [&](const auto& entry) { return !is_end(entry.second); });
       for (auto& [fd, descriptor] : *found)
         if (is_queue(descriptor)) descriptor.type = USC_RESOURCE_MQUEUE;

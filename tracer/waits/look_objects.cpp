@@ -41,8 +41,8 @@ std::optional<std::uint32_t> WaitLook::number_of_terminal(std::uint32_t pid, Des
   return descriptor.terminal;
 }
 
-// Which terminals threads wait for, whether their reads end by themselves, and whose descriptors are theirs.
-void WaitLook::mark_terminals(const std::vector<Found>& all) {
+// Processes and numbers of the descriptors that threads wait for, by themselves or in a set.
+std::set<std::pair<std::uint32_t, int>> WaitLook::waited_or_in_sets(const std::vector<Found>& all) const {
   std::set<std::pair<std::uint32_t, int>> waited = waited_;
   for (const Found& found : all) {
     const auto table = descriptors_.find(found.asked.pid);
@@ -51,7 +51,12 @@ void WaitLook::mark_terminals(const std::vector<Found>& all) {
     if (epoll == table->second.end()) continue;
     for (const Descriptor::InSet& entry : epoll->second.set) waited.emplace(found.asked.pid, entry.fd);
   }
-  for (const auto& [pid, fd] : waited) {
+  return waited;
+}
+
+// Which terminals threads wait for, whether their reads end by themselves, and whose descriptors are theirs.
+void WaitLook::mark_terminals(const std::vector<Found>& all) {
+  for (const auto& [pid, fd] : waited_or_in_sets(all)) {
     const auto table = descriptors_.find(pid);
     if (table == descriptors_.end()) continue;
     const auto at = table->second.find(fd);

@@ -89,6 +89,12 @@ class WaitLook {
   void write_thread(Found& found);
   void write_thing(const Found& found, const WaitedThing& thing, const Descriptors* own);
   void write_other_children(const Found& found, const usc_waited& any);
+  [[nodiscard]] std::set<std::pair<std::uint32_t, int>> waited_or_in_sets(const std::vector<Found>& all) const;
+  void mark_sets(const std::vector<Found>& all);
+  [[nodiscard]] std::optional<std::uint64_t> number_of_set(const OpenFile& file, std::uint32_t pid);
+  void find_mappings(const std::vector<Found>& all);
+  void find_mappings_of(std::uint32_t pid);
+  void write_mapping(std::uint32_t pid, const std::pair<std::uint64_t, std::uint64_t>& file, std::string_view name);
   void mark_terminals(const std::vector<Found>& all);
   std::optional<std::uint32_t> number_of_terminal(std::uint32_t pid, Descriptor& descriptor);
   void check_session(std::uint32_t pid, const Descriptor& master);
@@ -128,8 +134,12 @@ class WaitLook {
   std::set<std::pair<std::uint64_t, std::uint64_t>> locked_;
   std::set<std::pair<std::uint64_t, std::uint64_t>> files_;  // for whose locks, or as FIFOs, traced threads wait
   std::set<std::pair<std::uint32_t, int>> waited_;           // pid and number of what traced threads wait for
-  std::unordered_set<std::string> ends_;  // names of objects that traced processes hold, and of their other ends
-  std::set<std::uint64_t> eventfds_;      // by eventfd-id
+  std::unordered_set<std::string> ends_;    // names of objects that traced processes hold, and of their other ends
+  std::map<OpenFile, std::uint64_t> sets_;  // of epoll, that traced threads wait for: their numbers in this look
+  std::set<std::pair<std::uint64_t, std::uint64_t>>
+      awaited_locks_;                                         // files, for whose locks of open files threads wait
+  std::set<std::uint32_t> at_eventfds_;                       // pids of those whose threads wait for one
+  std::set<std::uint64_t> eventfds_;                          // by eventfd-id
   std::set<std::pair<std::uint64_t, std::uint64_t>> queues_;  // POSIX message queues for which traced threads wait
   std::set<std::string> queue_names_;                         // theirs, without folders
   std::set<std::pair<int, int>> system_v_;                    // kinds and ids whose users are written

@@ -41,11 +41,13 @@ void WaitLook::take() {
   read_descriptors();
   mark_queues(all);
   mark_terminals(all);
+  mark_sets(all);
   for (auto& [pid, descriptors] : descriptors_) write_resources(pid, processes_[pid], descriptors);
   for (auto& [pid, descriptors] : other_descriptors_) write_resources(pid, processes_[pid], descriptors);
   if (waits_for_descriptors_) {
     find_shared_tables();
     find_holders();
+    find_mappings(all);
   }
   // A thread counts as asleep if it has slept until nothing more is asked: whoever woke it may be gone.
   for (Found& found : all) write_thread(found);
