@@ -220,8 +220,11 @@ std::string top_empty(const TopPicture& picture, const TopChoice& choice) {
   if (top_line_count(picture, choice.by) != 0) return "no line has " + in_quotes(choice.lines.filter);
   std::string none = "no call ended in this time";
   if (picture.processes == 0) return none;
-  return none + "; " + plural(picture.processes, "process") +
-         (picture.processes == 1 ? " computes or waits" : " compute or wait");
+  const std::uint64_t stopped = std::min(picture.stopped, picture.processes);
+  const std::uint64_t others = picture.processes - stopped;
+  if (others > 0) none += "; " + plural(others, "process") + (others == 1 ? " computes or waits" : " compute or wait");
+  if (stopped > 0) none += "; " + plural(stopped, "process") + (stopped == 1 ? " is stopped" : " are stopped");
+  return none;
 }
 
 std::string top_text(const TopPicture& picture, const TopChoice& choice, std::size_t most, TextWidth width) {
@@ -254,6 +257,7 @@ std::string top_json(const TopPicture& picture, const TopChoice& choice, std::si
       {"at_s", picture.at_s},
       {"seconds", picture.seconds},
       {"processes", picture.processes},
+      {"stopped", picture.stopped},
       {"calls", picture.calls},
       {"lost", picture.lost},
       {"by", by_name(choice.by)},

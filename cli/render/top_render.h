@@ -22,6 +22,7 @@ struct TopPicture {
   std::uint64_t calls = 0;  // calls in that time
   std::uint64_t lost = 0;   // since tracing began
   std::uint64_t processes = 0;
+  std::uint64_t stopped = 0;  // of these, by a signal
   std::string waiting;  // shown while nothing is traced
   std::vector<live::CallLine> lines;
   std::vector<live::ThreadLine> threads;

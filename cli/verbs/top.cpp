@@ -123,6 +123,7 @@ class Top {
     picture_.at_s = seconds;
     picture_.lost = now.lost;
     picture_.processes = now.processes;
+    picture_.stopped = now.stopped;
   }
 
   void fill(const tracer::TraceFigures& now, double seconds) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <chrono>
 #include <map>
+#include <set>
 
 #include "support/clock.h"
 #include "support/end_signals.h"
@@ -15,6 +16,7 @@
 #include "tracer/files/file_records.h"
 #include "tracer/jit/jit_records.h"
 #include "tracer/probes/plan_kinds.h"
+#include "tracer/waits/thread_status.h"
 #include "tracer/walk/attached_walks.h"
 
 namespace uscope::tracer {
@@ -355,6 +357,16 @@ Result<void> Collector::write_losses() {
 Result<void> Collector::write_totals() {
   record_error(tracer::write_totals(backend_, sink_));
   return trouble_;
+}
+
+std::uint64_t Collector::stopped() const {
+  constexpr std::size_t kMostAsked = 64;
+  const std::set<std::uint32_t> pids = tasks_.living();
+  if (pids.size() > kMostAsked) return 0;
+  return static_cast<std::uint64_t>(std::count_if(pids.begin(), pids.end(), [](std::uint32_t pid) {
+    const auto status = status_of(pid, pid);
+    return status && (status->state == 'T' || status->state == 't');
+  }));
 }
 
 TraceFigures Collector::figures() const {

@@ -97,6 +97,8 @@ class Collector {
   // Walks could be finished now, but the rings come first.
   [[nodiscard]] bool is_behind() const { return walks_.has_due(); }
   [[nodiscard]] TraceFigures figures() const;
+  // How many of the traced processes a signal has stopped (or a debugger), by /proc: asked of few processes only.
+  [[nodiscard]] std::uint64_t stopped() const;
   [[nodiscard]] const TaskTable& tasks() const { return tasks_; }
   // What became of sources of events, a sentence each, since the last call.
   std::vector<std::string> take_source_news() { return std::exchange(source_news_, {}); }

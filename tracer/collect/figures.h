@@ -11,6 +11,7 @@ struct TraceFigures {
   std::uint64_t program_starts = 0;  // successful execve calls, whichever calls are recorded
   std::uint64_t lost = 0;            // events that are missing, by any cause
   std::uint64_t processes = 0;       // alive
+  std::uint64_t stopped = 0;         // of these, stopped by a signal; see Collector::stopped()
   std::uint64_t deferred = 0;        // walks finished in user space
   std::uint64_t verified = 0;
   std::uint64_t differing = 0;

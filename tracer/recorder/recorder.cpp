@@ -457,7 +457,9 @@ Result<void> Recording::loop() {
       next_second = now + (outcome_.command ? kSecond / 20 : kSecond);
     }
     if (hooks_.status && now >= next_status) {
-      hooks_.status(collector_->figures(), static_cast<double>(now - start_ns_) / 1e9);
+      TraceFigures figures = collector_->figures();
+      figures.stopped = collector_->stopped();
+      hooks_.status(figures, static_cast<double>(now - start_ns_) / 1e9);
       next_status = now + kStatusEveryNs;
     }
     tell_source_news();
