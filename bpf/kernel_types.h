@@ -60,6 +60,7 @@ typedef struct {
 } atomic64_t;
 
 struct inode {
+	unsigned short i_mode;
 	unsigned long i_ino;
 	struct super_block *i_sb;
 	long long i_size;
@@ -90,6 +91,19 @@ struct inode___v611 {
 struct file {
 	struct inode *f_inode;
 	struct path f_path;
+	void *private_data;
+};
+
+struct sock_common {
+	unsigned short skc_family;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+};
+
+struct socket {
+	struct sock *sk;
 };
 
 struct mm_struct;
@@ -125,12 +139,17 @@ struct time_namespace {
 	struct timens_offsets offsets;
 };
 
-struct nsproxy {
-	struct time_namespace *time_ns;
-};
-
 struct ns_common {
 	unsigned int inum;
+};
+
+struct mnt_namespace {
+	struct ns_common ns;
+};
+
+struct nsproxy {
+	struct time_namespace *time_ns;
+	struct mnt_namespace *mnt_ns;
 };
 
 struct pid_namespace {
@@ -171,8 +190,14 @@ struct fs_struct {
 	struct path root;
 };
 
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
 struct files_struct {
 	atomic_t count;
+	struct fdtable *fdt;
 };
 
 struct notification;

@@ -151,7 +151,7 @@ __u64 hold_until;
 __u32 cgroup_generation;
 
 /* Serial numbers given out last. */
-__u32 last_task, last_process, last_image, last_stack;
+__u32 last_task, last_process, last_image, last_stack, last_space;
 __u32 last_file = USC_FILE_VDSO;
 
 #endif

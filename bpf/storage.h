@@ -398,6 +398,45 @@ static __always_inline struct file *hold_image_file(struct task_struct *task)
 	return mm ? mm->exe_file : 0;
 }
 
+static __always_inline struct file *hold_descriptor(struct task_struct *task, __u32 fd)
+{
+	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
+	struct file *file = 0, **place;
+
+	if (!table || fd >= BPF_CORE_READ(table, max_fds))
+		return 0;
+	place = BPF_CORE_READ(table, fd);
+	return bpf_probe_read_kernel(&file, sizeof(file), place + fd) ? 0 : file;
+}
+
+static __always_inline void describe_file(struct file *file, struct usc_passed *to)
+{
+	struct inode *inode = BPF_CORE_READ(file, f_inode);
+
+	to->dev = BPF_CORE_READ(inode, i_sb, s_dev);
+	to->ino = BPF_CORE_READ(inode, i_ino);
+	to->mode = BPF_CORE_READ(inode, i_mode);
+	to->filesystem = BPF_CORE_READ(inode, i_sb, s_magic);
+	to->links = BPF_CORE_READ(inode, i_nlink);
+}
+
+static __always_inline __u32 mount_space(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, nsproxy, mnt_ns, ns.inum);
+}
+
+#define FILE_KIND 0170000 /* S_IFMT */
+#define FILE_SOCKET 0140000
+#define FAMILY_LOCAL 1 /* AF_UNIX */
+
+static __always_inline bool is_local_socket(struct file *file)
+{
+	struct socket *socket = BPF_CORE_READ(file, private_data);
+
+	return (BPF_CORE_READ(file, f_inode, i_mode) & FILE_KIND) == FILE_SOCKET &&
+	       BPF_CORE_READ(socket, sk, __sk_common.skc_family) == FAMILY_LOCAL;
+}
+
 static __always_inline void release_image_file(struct file *file)
 {
 }

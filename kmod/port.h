@@ -11,6 +11,9 @@
 #include <linux/hash.h>
 #include <linux/mm.h>
 #include <linux/mman.h>
+#include <linux/net.h>
+#include <linux/ns_common.h>
+#include <linux/nsproxy.h>
 #include <linux/personality.h>
 #include <linux/pid.h>
 #include <linux/rculist.h>
@@ -21,6 +24,7 @@
 #include <linux/time_namespace.h>
 #include <linux/timekeeping.h>
 #include <linux/uaccess.h>
+#include <net/sock.h>
 
 #include "compat.h"
 #include "files.h"
@@ -340,6 +344,36 @@ static __always_inline void close_stretch(void)
 static __always_inline struct file *hold_image_file(struct task_struct *task)
 {
 	return task->mm ? usc_exe_file(task->mm) : NULL;
+}
+
+/* Of the current task. */
+static __always_inline struct file *hold_descriptor(struct task_struct *task, __u32 fd)
+{
+	return fget_raw(fd);
+}
+
+static __always_inline void describe_file(struct file *file, struct usc_passed *to)
+{
+	struct inode *inode = file_inode(file);
+
+	to->dev = inode->i_sb->s_dev;
+	to->ino = inode->i_ino;
+	to->mode = inode->i_mode;
+	to->filesystem = inode->i_sb->s_magic;
+	to->links = inode->i_nlink;
+}
+
+/* The structure is the kernel's own, and begins with what every namespace has. Of the current task. */
+static __always_inline __u32 mount_space(struct task_struct *task)
+{
+	return ((struct ns_common *)task->nsproxy->mnt_ns)->inum;
+}
+
+static __always_inline bool is_local_socket(struct file *file)
+{
+	struct socket *socket = sock_from_file(file);
+
+	return socket && socket->sk && socket->sk->sk_family == AF_UNIX;
 }
 
 static __always_inline void release_image_file(struct file *file)

@@ -103,7 +103,7 @@ static int check_start(const struct usc_device_start *start)
 	if (!is_power_of_2(config->target.kinds) || config->target.kinds > USC_TARGET_CGROUP ||
 	    config->target.follow > USC_FOLLOW_IMAGE)
 		return -EINVAL;
-	if (start->reserved || config->signals > 1 || config->pad || config->cpus != nr_cpu_ids ||
+	if (start->reserved || config->signals > 1 || config->cpus != nr_cpu_ids ||
 	    config->scope.mode < USC_MODE_APP_LAST || config->scope.mode > USC_MODE_ALL_ALL ||
 	    config->string_bytes > USC_STRING_MOST || config->data_bytes > USC_DATA_MOST || !config->scope.budget ||
 	    config->scope.budget > USC_MAX_FRAMES)

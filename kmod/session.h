@@ -105,7 +105,7 @@ struct usc_session {
 	u32 entries_closed;
 	u32 cgroup_generation;
 	u64 hold_until;
-	u32 last_task, last_process, last_image, last_stack;
+	u32 last_task, last_process, last_image, last_stack, last_space;
 	u32 last_file;
 	u32 last_place;
 	u32 first_stack; /* that may still be named */

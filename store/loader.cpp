@@ -105,6 +105,7 @@ class Loader {
   Result<void> write_frames_and_events();
   Result<void> write_events(const FrameWriter& frames);
   Result<void> write_unwind_tables();
+  Result<void> drop_strings_of_none();
   Result<void> write_losses(const EventWriter& events);
   Result<void> write_meta(const EventWriter& events, bool in_order);
   [[nodiscard]] bool same_kernel() const;
@@ -175,6 +176,8 @@ Result<void> Loader::read_definitions() {
     definitions_.add(record);
   }
   definitions_.finish();
+  if (options_.last_names)
+    for (auto& [serial, thread] : definitions_.threads) thread.names.clear();
   damage_ = reader_.damage();
   definitions_.records_missing = sequence_.unexplained() != 0 || damage_.regions != 0;
   summary_.damaged_bytes = damage_.skipped_bytes;
@@ -210,7 +213,14 @@ Result<void> Loader::write_processes() {
 Result<void> Loader::write_threads() {
   auto insert = database_.prepare("INSERT INTO thread VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)");
   if (!insert) return insert.error();
+  auto insert_name = database_.prepare("INSERT INTO thread_name VALUES(?1, ?2, ?3)");
+  if (!insert_name) return insert_name.error();
   for (const auto& [serial, thread] : definitions_.threads) {
+    for (auto name = thread.names.begin(); name != thread.names.end(); ++name) {
+      // Its events before the first name that is known have that, too.
+      const std::int64_t since = name == thread.names.begin() ? 0 : stored_time(name->first);
+      if (auto done = insert_name->run(serial, since, std::string_view(name->second)); !done) return done;
+    }
     auto done = insert->run(serial, maybe_id(thread.process), maybe_pid(thread.tid), maybe_pid(thread.ns_tid),
                             std::string_view(thread.name), maybe_time(thread.start_ns), maybe_time(thread.end_ns),
                             maybe_time(thread.left_ns));
@@ -294,9 +304,20 @@ Result<void> Loader::write_events(const FrameWriter& frames) {
       said_time(definitions_.meta, "calls_until_ns", reader_.header().start_ns);
   if (auto done = writer.finish(sequence_.complete() ? recorded_until : std::nullopt); !done) return done;
   if (auto done = strings.finish(); !done) return done;
+  if (writer.followed_any())
+    if (auto done = drop_strings_of_none(); !done) return done;
   summary_.events = writer.events();
   if (auto done = write_losses(writer); !done) return done;
   return write_meta(writer, order.in_order());
+}
+
+// Paths of calls that are only followed are needed until the names are made of them: then many belong to no event.
+Result<void> Loader::drop_strings_of_none() {
+  return execute(database_.handle(),
+                 "DELETE FROM string WHERE id NOT IN (SELECT string_id FROM event_string)"
+                 " AND id NOT IN (SELECT string_id FROM event_descriptor WHERE string_id IS NOT NULL)"
+                 " AND id NOT IN (SELECT folder_id FROM object_total WHERE folder_id IS NOT NULL)"
+                 " AND id NOT IN (SELECT string_id FROM object_total WHERE string_id IS NOT NULL)");
 }
 
 Result<void> Loader::write_losses(const EventWriter& events) {

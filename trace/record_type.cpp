@@ -127,7 +127,10 @@ bool values_hold(const usc_log_kind& named, std::string_view tail) {
          named.name_bytes > 0 && named.name_bytes <= USC_KIND_NAME_BYTES && is_exact(named, tail);
 }
 bool values_hold(const usc_string& string, std::string_view tail) {
-  const std::size_t least = string_holds(string.kind) == StringHolds::VECTOR ? sizeof(usc_vector) : 0;
+  const StringHolds holds = string_holds(string.kind);
+  const std::size_t least = holds == StringHolds::VECTOR                                       ? sizeof(usc_vector)
+                            : holds == StringHolds::DESCRIPTOR || holds == StringHolds::OPENED ? sizeof(usc_passed)
+                                                                                               : 0;
   return string.arg < USC_STRING_ARGS && string.kind != USC_STRING_NONE && string.bytes >= least &&
          is_exact(string, tail);
 }

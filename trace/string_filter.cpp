@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "support/socket_address.h"
+#include "trace/passed_file.h"
 #include "trace/record_builder.h"
 #include "trace/record_type.h"
 #include "trace/string_kind.h"
@@ -53,20 +54,24 @@ bool StringFilter::hides_buffers(std::string_view head, std::string_view bytes, 
 
 const usc_record& StringFilter::filter_string(const usc_string& string) {
   const StringHolds holds = string_holds(string.kind);
-  if (holds == StringHolds::NUMBERS || holds == StringHolds::STRUCTURE) return string.head;
+  if (holds == StringHolds::NUMBERS || holds == StringHolds::STRUCTURE || holds == StringHolds::OPENED)
+    return string.head;
   std::string_view text = part_of(tail_of(string), 0, string.bytes);
   const std::string_view head = holds == StringHolds::VECTOR ? text.substr(0, sizeof(usc_vector)) : std::string_view();
   text.remove_prefix(head.size());
   if (holds == StringHolds::TEXT_NUL && text.ends_with('\0')) text.remove_suffix(1);  // getcwd's
   const bool is_cut = (string.flags & USC_STRING_TRUNCATED) != 0;
-  const bool hides = holds == StringHolds::VECTOR    ? hides_buffers(head, text, is_cut)
-                     : holds == StringHolds::ADDRESS ? redactor_.hides(socket_address_text(text), is_cut)
-                                                     : redactor_.hides(text, is_cut);
+  const bool hides = holds == StringHolds::VECTOR       ? hides_buffers(head, text, is_cut)
+                     : holds == StringHolds::ADDRESS    ? redactor_.hides(socket_address_text(text), is_cut)
+                     : holds == StringHolds::DESCRIPTOR ? redactor_.hides(passed_file(text).name)
+                                                        : redactor_.hides(text, is_cut);
   if (!hides) return string.head;
   usc_string fixed{};
   std::memcpy(static_cast<void*>(&fixed), &string, sizeof(fixed));
   fixed.flags = static_cast<__u16>((fixed.flags & ~USC_STRING_TRUNCATED) | USC_STRING_REDACTED);
-  const std::string tail = is_content(string.kind) ? std::string(head) : std::string(kRedacted);
+  const std::string tail = holds == StringHolds::DESCRIPTOR ? without_path(text)
+                           : is_content(string.kind)        ? std::string(head)
+                                                            : std::string(kRedacted);
   fixed.bytes = static_cast<__u16>(tail.size());
   return rebuild(bytes_, fixed, tail);
 }

@@ -9,7 +9,18 @@
 namespace uscope::trace {
 
 // Explained in string_kind.def.
-enum class StringHolds : std::uint8_t { NOTHING, TEXT, TEXT_NUL, ADDRESS, NUMBERS, DATA, VECTOR, STRUCTURE };
+enum class StringHolds : std::uint8_t {
+  NOTHING,
+  TEXT,
+  TEXT_NUL,
+  ADDRESS,
+  NUMBERS,
+  DESCRIPTOR,
+  OPENED,
+  DATA,
+  VECTOR,
+  STRUCTURE
+};
 
 // NOTHING for a number that is no usc_string_kind.
 [[nodiscard]] StringHolds string_holds(std::uint32_t kind);

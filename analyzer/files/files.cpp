@@ -94,7 +94,7 @@ std::uint64_t weight(const FileCounts& line, FileOrder order) {
 
 constexpr std::string_view kCounts =
     "SELECT o.kind_id, o.process_id, o.image_id, f.value, s.value, o.part, o.errno, o.events, o.total_ns, o.bytes, "
-    "o.changes, o.last_event_id";
+    "o.changes, o.last_event_id, o.space";
 constexpr std::string_view kTriggers = ", frame.function, module.path, ";
 constexpr std::string_view kTables =
     " FROM object_total o LEFT JOIN string f ON f.id = o.folder_id LEFT JOIN string s ON s.id = o.string_id";
@@ -122,7 +122,7 @@ class FileReader {
     if (!query_.processes.empty() && images_.count(ImageRowId(row.integer(2))) == 0) return;
     const FileCounts counts = counts_of(row, facts);
     add(table_.all, counts);
-    const std::size_t place = place_of(name);
+    const std::size_t place = place_of(name, row.maybe_integer(12));
     Line& line = lines_[place];
     const auto process = maybe_id<ProcessRowId>(row, 1);
     const std::string program = program_of(process, ImageRowId(row.integer(2)));
@@ -130,9 +130,9 @@ class FileReader {
     add(line.line, counts);
     if (query_.failed) add_outcome(row, facts.name, name, process);
     if (!query_.callers) return;
-    Caller& caller = callers_[{place, process, program, facts.name, text(row, 12), text(row, 13)}];
+    Caller& caller = callers_[{place, process, program, facts.name, text(row, 13), text(row, 14)}];
     add(caller.counts, counts);
-    caller.fallback = row.integer(14) != 0;
+    caller.fallback = row.integer(15) != 0;
   }
 
   FileTable finish() {
@@ -143,8 +143,8 @@ class FileReader {
     auto largest = top(std::move(files), query_.lines, [&](const Line* left, const Line* right) {
       const FileLine& a = left->line;
       const FileLine& b = right->line;
-      return std::forward_as_tuple(weight(b, query_.order), b.calls, a.name) <
-             std::forward_as_tuple(weight(a, query_.order), a.calls, b.name);
+      return std::forward_as_tuple(weight(b, query_.order), b.calls, a.name, a.space) <
+             std::forward_as_tuple(weight(a, query_.order), a.calls, b.name, b.space);
     });
     table_.files.total = largest.total;
     for (Line* line : largest.lines) table_.files.lines.push_back(with_users(*line));
@@ -170,14 +170,16 @@ class FileReader {
   using CallerKey =
       std::tuple<std::size_t, std::optional<ProcessRowId>, std::string, std::string, std::string, std::string>;
 
-  std::size_t place_of(const std::optional<std::string>& name) {
+  std::size_t place_of(const std::optional<std::string>& name, std::optional<std::int64_t> space) {
+    auto& places = places_[space.value_or(0)];
     if (name)
-      if (const auto known = places_.find(*name); known != places_.end()) return known->second;
+      if (const auto known = places.find(*name); known != places.end()) return known->second;
     if (!name && unnamed_) return *unnamed_;
     const std::size_t place = lines_.size();
     const std::optional<std::string>& kept = lines_.emplace_back().line.name = name;
+    lines_.back().line.space = space;
     if (kept)
-      places_.emplace(*kept, place);
+      places.emplace(*kept, place);
     else
       unnamed_ = place;
     return place;
@@ -252,7 +254,7 @@ class FileReader {
                    .name = name,
                    .events = count_of(row, 7),
                    .last_event = row.integer(11),
-                   .by_application = !row.is_null(14) && row.integer(14) == 0,
+                   .by_application = !row.is_null(15) && row.integer(15) == 0,
                    .program_failed = process && (process->exit_code.value_or(0) != 0 || process->exit_signal),
                    .named_to_program = image && name && is_named(image->argv, last_component(*name))});
   }
@@ -283,7 +285,8 @@ class FileReader {
   std::unordered_map<KindRowId, KindFacts> kinds_;
   std::unordered_set<ImageRowId> images_;  // that the filter of processes means
   std::deque<Line> lines_;
-  std::unordered_map<std::string_view, std::size_t> places_;  // of the lines' names
+  std::unordered_map<std::int64_t, std::unordered_map<std::string_view, std::size_t>>
+      places_;  // by space, of the lines' names
   std::optional<std::size_t> unnamed_;
   std::map<User, std::uint32_t> user_numbers_;
   std::vector<const User*> users_;

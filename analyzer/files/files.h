@@ -43,6 +43,8 @@ struct FileUser : FileCounts {
 struct FileLine : FileCounts {
   std::optional<std::string> name;  // a path, `socket:[to inet:127.0.0.1:80]`, `pipe`, …; nullopt: not known
   std::vector<FileUser> users;      // most calls first
+  // The mount namespace, by its inode, in which the path leads to another file than elsewhere in the trace.
+  std::optional<std::int64_t> space;
 };
 
 // A call at an object, by the process and the application's function that made it.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <limits>
 
 #include "analyzer/read/query.h"
@@ -104,6 +105,13 @@ Result<void> read_threads(const store::Database& database, Catalog& catalog) {
       });
 }
 
+Result<void> read_thread_names(const store::Database& database, Catalog& catalog) {
+  return each_row(database, "SELECT thread_id, ts_ns, name FROM thread_name", [&](const SqlRow& row) {
+    if (Thread* thread = catalog.threads.find(ThreadRowId(row.integer(0))))
+      thread->names.insert_or_assign(row.integer(1), text(row, 2));
+  });
+}
+
 // Reads the times in meta or, in a store without them, those of the first and last event.
 Result<void> read_span(const store::Database& database, Catalog& catalog) {
   const auto start = catalog.meta_number("start_ns");
@@ -145,7 +153,8 @@ bool is_of_probes(std::string_view source) {
 
 Result<Catalog> read_catalog(const store::Database& database) {
   Catalog catalog;
-  for (const auto read : {read_meta, read_kinds, read_processes, read_stopped, read_images, read_threads, read_span}) {
+  for (const auto read :
+       {read_meta, read_kinds, read_processes, read_stopped, read_images, read_threads, read_thread_names, read_span}) {
     auto done = read(database, catalog);
     if (!done) return done.error();
   }
@@ -165,6 +174,11 @@ const Image* Catalog::inherited_image(const Process& process) const {
     child = parent;
   }
   return nullptr;
+}
+
+const std::string& Thread::name_at(std::int64_t ts_ns) const {
+  const auto next = names.upper_bound(ts_ns);
+  return next == names.begin() ? name : std::prev(next)->second;
 }
 
 const Image* Catalog::last_image(const Process& process) const {

@@ -73,10 +73,14 @@ struct Thread {
   ProcessRowId process_id;
   std::int64_t tid = 0;
   std::int64_t ns_tid = 0;
-  std::string name;
+  std::string name;                        // the last one
   std::optional<std::int64_t> start_ns{};  // CLOCK_MONOTONIC
   std::optional<std::int64_t> end_ns{};
-  std::optional<std::int64_t> left_ns{};  // when it left the trace, and went on
+  std::optional<std::int64_t> left_ns{};        // when it left the trace, and went on
+  std::map<std::int64_t, std::string> names{};  // by the time since which it had them; of one name none
+
+  // Its name at a time, CLOCK_MONOTONIC.
+  [[nodiscard]] const std::string& name_at(std::int64_t ts_ns) const;
 };
 
 struct Catalog {

@@ -167,7 +167,7 @@ void EventReader::fill(const SqlRow& row, EventRow& out) const {
   out.kind_id = KindRowId(row.integer(5));
   if (const Thread* thread = catalog_->threads.find(out.thread_id)) {
     out.tid = thread->tid;
-    out.thread = thread->name;
+    out.thread = thread->name_at(row.integer(0));
     if (const Process* process = catalog_->processes.find(thread->process_id)) out.pid = process->pid;
   }
   if (const Image* image = catalog_->images.find(ImageRowId(row.integer(4)))) out.process = image->name;

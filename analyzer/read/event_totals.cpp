@@ -70,6 +70,15 @@ Result<void> read_tasks(const store::Database& database, const Catalog& catalog,
                   });
 }
 
+Result<void> read_programs(const store::Database& database, EventTotals& totals) {
+  return each_row(database,
+                  "SELECT thread_id, image_id, events, errors, total_ns, wait_ns FROM program_total ORDER BY thread_id",
+                  [&](const SqlRow& row) {
+                    totals.programs.push_back({ThreadRowId(row.integer(0)), ImageRowId(row.integer(1)),
+                                               count_of(row, 2), count_of(row, 3), count_of(row, 4), count_of(row, 5)});
+                  });
+}
+
 Result<void> read_calls(const store::Database& database, const std::string& sql, std::size_t keep,
                         std::vector<SingleCall>& calls) {
   auto query = database.prepare(sql);
@@ -161,6 +170,7 @@ Result<EventTotals> read_totals(const store::Database& database, const Catalog& 
   auto done = read_kind_totals(database, catalog, totals);
   if (done) done = read_bytes(database, catalog, totals);
   if (done) done = read_tasks(database, catalog, totals);
+  if (done) done = read_programs(database, totals);
   if (done) done = read_slowest(database, catalog, keep, false, totals.slowest);
   if (done) done = read_slowest(database, catalog, keep, true, totals.longest_waits);
   if (done) done = read_gaps(database, keep, totals.longest_gaps);

@@ -43,6 +43,16 @@ struct ThreadTotals {
   std::uint64_t gap_ns = 0;   // outside of calls
 };
 
+// What a thread did in one program: several where it executed another one.
+struct ProgramTotals {
+  ThreadRowId thread;
+  ImageRowId image;  // may be none
+  std::uint64_t events = 0;
+  std::uint64_t errors = 0;
+  std::uint64_t total_ns = 0;
+  std::uint64_t wait_ns = 0;
+};
+
 // What a gap begins or ends with: a call's return or entry, the beginning or end of tracing, or the thread's own.
 enum class GapEdge { kCall, kTracing, kLeft, kThread };
 
@@ -80,6 +90,7 @@ struct EventTotals {
   std::vector<KindTotals> kinds;          // like Catalog::kinds
   std::vector<ProcessTotals> processes;   // like Catalog::processes
   std::vector<ThreadTotals> threads;      // like Catalog::threads
+  std::vector<ProgramTotals> programs;    // by thread
   std::uint64_t gaps = 0;                 // times that a thread spent outside of calls
   std::uint64_t gap_pairs = 0;            // distinct pairs of calls around them
   std::vector<SingleCall> slowest;        // by duration, of calls that do not wait

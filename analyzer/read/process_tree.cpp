@@ -27,7 +27,7 @@ ProcessNode make_node(const Catalog& catalog, const Process& process) {
   if (!process.images.empty()) node.name = catalog.last_image(process)->name;
   for (const ImageRowId id : process.images) {
     const Image& image = *catalog.images.find(id);
-    node.images.push_back({image.id, catalog.since_start(image.ts_ns), image.path, image.argv, image.name});
+    node.images.push_back({image.id, catalog.since_start(image.ts_ns), image.path, image.argv, image.name, 0});
   }
   node.start_ns = catalog.since_start(process.start_ns);
   node.end_ns = catalog.since_start(process.end_ns);
@@ -37,6 +37,13 @@ ProcessNode make_node(const Catalog& catalog, const Process& process) {
   node.uses_io_uring = process.uses_io_uring;
   node.threads = process.threads;
   return node;
+}
+
+// An image that is not the process's own is its parent's.
+void count_events(ProcessNode& node, ImageRowId image, std::uint64_t events) {
+  const auto at =
+      std::find_if(node.images.begin(), node.images.end(), [image](const ImageSpan& own) { return own.id == image; });
+  (at == node.images.end() ? node.inherited_events : at->events) += events;
 }
 
 void mark_reached(const ProcessTree& tree, std::size_t root, std::vector<bool>& reached) {
@@ -99,10 +106,18 @@ Result<ProcessTree> build_tree(const store::Database& database) {
   tree.start_ns = catalog->start_ns;
   tree.end_ns = difference(catalog->end_ns, catalog->start_ns);
   for (const Process& process : catalog->processes) tree.nodes.push_back(make_node(*catalog, process));
-  auto done = each_row(database, "SELECT thread_id, events FROM thread_total", [&](const SqlRow& row) {
+  const auto node_of = [&](const SqlRow& row) -> ProcessNode* {
     const Thread* thread = catalog->threads.find(ThreadRowId(row.integer(0)));
     const Process* process = thread ? catalog->processes.find(thread->process_id) : nullptr;
-    if (process) tree.nodes[catalog->processes.index_of(*process)].events += static_cast<std::uint64_t>(row.integer(1));
+    return process ? &tree.nodes[catalog->processes.index_of(*process)] : nullptr;
+  };
+  auto done = each_row(database, "SELECT thread_id, events FROM thread_total", [&](const SqlRow& row) {
+    if (ProcessNode* node = node_of(row)) node->events += static_cast<std::uint64_t>(row.integer(1));
+  });
+  if (!done) return done.error();
+  done = each_row(database, "SELECT thread_id, image_id, events FROM program_total", [&](const SqlRow& row) {
+    if (ProcessNode* node = node_of(row))
+      count_events(*node, ImageRowId(row.integer(1)), static_cast<std::uint64_t>(row.integer(2)));
   });
   if (!done) return done.error();
   link(*catalog, tree);

@@ -23,6 +23,7 @@ struct ImageSpan {
   std::string path;
   std::string argv;
   std::string name;
+  std::uint64_t events = 0;  // that the process made in it
 };
 
 struct ProcessNode {
@@ -30,11 +31,12 @@ struct ProcessNode {
   std::int64_t pid = 0;
   std::int64_t ns_pid = 0;
   std::optional<std::int64_t> parent_pid;
-  bool parent_missing = false;  // the store names a parent that it does not hold
-  bool in_circle = false;       // its parent links led back to itself
-  std::string name;             // of the last image
-  std::string inherited_path;   // the image at its start: its parent's then; empty if unknown
-  std::string inherited_name;   // of that
+  bool parent_missing = false;         // the store names a parent that it does not hold
+  bool in_circle = false;              // its parent links led back to itself
+  std::string name;                    // of the last image
+  std::string inherited_path;          // the image at its start: its parent's then; empty if unknown
+  std::string inherited_name;          // of that
+  std::uint64_t inherited_events = 0;  // that the process made in it
   std::vector<ImageSpan> images;
   std::optional<std::int64_t> start_ns;  // since the trace's start
   std::optional<std::int64_t> end_ns;
@@ -43,7 +45,7 @@ struct ProcessNode {
   bool stopped = false;  // by a signal, when tracing ended
   bool uses_io_uring = false;
   std::uint64_t threads = 0;
-  std::uint64_t events = 0;
+  std::uint64_t events = 0;           // of all programs
   std::vector<std::size_t> children;  // indices into ProcessTree::nodes, by start time
 };
 

@@ -7,7 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <iterator>
+#include <map>
 #include <tuple>
+#include <unordered_map>
 
 #include "analyzer/read/catalog.h"
 #include "analyzer/read/event_totals.h"
@@ -71,6 +74,7 @@ class Summarizer {
     auto totals = read_totals(database_, catalog_, instances());
     if (!totals) return totals.error();
     totals_ = std::move(*totals);
+    count_programs();
     for (const auto step : {&Summarizer::losses, &Summarizer::trace, &Summarizer::stack_ends, &Summarizer::walks,
                             &Summarizer::unwind, &Summarizer::verify, &Summarizer::processes, &Summarizer::threads,
                             &Summarizer::time, &Summarizer::calls, &Summarizer::files, &Summarizer::triggers,
@@ -101,6 +105,11 @@ class Summarizer {
   Result<void> gaps();
   Result<void> signals();
   [[nodiscard]] ProcessLine process_line(const Process& process) const;
+  void count_programs();
+  [[nodiscard]] std::map<ImageRowId, ProcessTotals> earlier_programs(const Process& process) const;
+  void add_earlier_lines(const Process& process, const ProcessLine& last, std::vector<ProcessLine>& lines) const;
+  ThreadLine thread_before(const Thread& thread, const Process& process, const ProgramTotals& program,
+                           ThreadLine& last) const;
   Result<std::optional<GapLine>> gap_line(const SingleGap& gap, SharedFunctions& shared);
   Result<std::vector<CallInstance>> instances_of(const std::vector<SingleCall>& calls);
 
@@ -108,6 +117,7 @@ class Summarizer {
   const SummaryLimits& limits_;
   Catalog catalog_;
   EventTotals totals_;
+  std::map<ProcessRowId, std::map<ImageRowId, ProcessTotals>> programs_;
   Summary summary_;
 };
 
@@ -239,6 +249,27 @@ Result<void> Summarizer::verify() {
   return {};
 }
 
+// The programs of the process in which events were made, but for the last one.
+std::map<ImageRowId, ProcessTotals> Summarizer::earlier_programs(const Process& process) const {
+  const auto at = programs_.find(process.id);
+  if (at == programs_.end()) return {};
+  std::map<ImageRowId, ProcessTotals> earlier = at->second;
+  const Image* last = catalog_.last_image(process);
+  if (last) earlier.erase(last->id);
+  earlier.erase(ImageRowId());
+  return earlier;
+}
+
+void Summarizer::count_programs() {
+  for (const ProgramTotals& program : totals_.programs) {
+    const Thread* thread = catalog_.threads.find(program.thread);
+    if (!thread) continue;
+    ProcessTotals& counts = programs_[thread->process_id][program.image];
+    counts.events += program.events;
+    counts.errors += program.errors;
+  }
+}
+
 ProcessLine Summarizer::process_line(const Process& process) const {
   ProcessLine line;
   line.id = process.id;
@@ -260,7 +291,26 @@ ProcessLine Summarizer::process_line(const Process& process) const {
   const ProcessTotals& totals = totals_.processes[catalog_.processes.index_of(process)];
   line.events = totals.events;
   line.errors = totals.errors;
+  for (const auto& [image, counts] : earlier_programs(process)) {
+    line.events -= std::min(line.events, counts.events);
+    line.errors -= std::min(line.errors, counts.errors);
+  }
   return line;
+}
+
+// What a process did before it executed its last program counts for the programs that it was then.
+void Summarizer::add_earlier_lines(const Process& process, const ProcessLine& last,
+                                   std::vector<ProcessLine>& lines) const {
+  for (const auto& [id, counts] : earlier_programs(process)) {
+    ProcessLine& line = lines.emplace_back(last);
+    const Image* image = catalog_.images.find(id);
+    line.name = image ? image->name : "";
+    line.path = image ? image->path : "";
+    line.argv = image ? image->argv : "";
+    line.executed = last.name;
+    line.events = counts.events;
+    line.errors = counts.errors;
+  }
 }
 
 Result<void> Summarizer::processes() {
@@ -275,15 +325,42 @@ Result<void> Summarizer::processes() {
     if (sender != senders->end() && sender->second.pid && of_pid[process.pid] == 1)
       lines.back().ended_by = sender->second;
     if (process.uses_io_uring) summary_.io_uring.push_back(lines.back());
+    add_earlier_lines(process, ProcessLine(lines.back()), lines);
   }
   summary_.processes = top(std::move(lines), limits_.lines, [](const ProcessLine& a, const ProcessLine& b) {
-    return std::tuple(b.events, a.id) < std::tuple(a.events, b.id);
+    return std::tuple(b.events, a.id, a.executed.has_value()) < std::tuple(a.events, b.id, b.executed.has_value());
   });
   return {};
 }
 
+// The line of what a thread did in a program before the last one of its process; the last one's is reduced by it.
+ThreadLine Summarizer::thread_before(const Thread& thread, const Process& process, const ProgramTotals& program,
+                                     ThreadLine& last) const {
+  ThreadLine line = last;
+  const Image* image = catalog_.images.find(program.image);
+  line.process = image ? image->name : "";
+  // Of the last moment before the next program: the first one that it executed, if this one was its parent's.
+  const auto at = std::find(process.images.begin(), process.images.end(), program.image);
+  const auto next = at == process.images.end() ? process.images.begin() : std::next(at);
+  const Image* after = next == process.images.end() ? nullptr : catalog_.images.find(*next);
+  if (after && after->ts_ns) line.thread = thread.name_at(*after->ts_ns - 1);
+  line.events = program.events;
+  line.errors = program.errors;
+  line.total_ns = program.total_ns;
+  line.wait_ns = program.wait_ns;
+  line.between_ns = 0;
+  const auto reduce = [](std::uint64_t& sum, std::uint64_t part) { sum -= std::min(sum, part); };
+  reduce(last.events, program.events);
+  reduce(last.errors, program.errors);
+  reduce(last.total_ns, program.total_ns);
+  reduce(last.wait_ns, program.wait_ns);
+  return line;
+}
+
 Result<void> Summarizer::threads() {
   std::vector<ThreadLine> lines;
+  std::unordered_map<ThreadRowId, std::vector<const ProgramTotals*>> programs;
+  for (const ProgramTotals& program : totals_.programs) programs[program.thread].push_back(&program);
   for (const Thread& thread : catalog_.threads) {
     const ThreadTotals& totals = totals_.threads[catalog_.threads.index_of(thread)];
     ThreadLine line{.pid = 0,
@@ -297,7 +374,11 @@ Result<void> Summarizer::threads() {
                     .between_ns = totals.gap_ns};
     if (const Process* process = catalog_.processes.find(thread.process_id)) {
       line.pid = process->pid;
-      if (const Image* image = catalog_.last_image(*process)) line.process = image->name;
+      const Image* last = catalog_.last_image(*process);
+      if (last) line.process = last->name;
+      for (const ProgramTotals* program : programs[thread.id])
+        if (program->image && (!last || program->image != last->id))
+          lines.push_back(thread_before(thread, *process, *program, line));
     }
     lines.push_back(std::move(line));
   }

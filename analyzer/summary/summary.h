@@ -61,7 +61,7 @@ struct ProcessLine {
   std::int64_t pid = 0;
   std::int64_t ns_pid = 0;
   std::optional<std::int64_t> parent_pid;
-  std::string name;  // that of its last image
+  std::string name;  // of the program that made the events: the last one, but for lines of earlier ones
   std::string path;
   std::string argv;
   std::optional<std::int64_t> start_ns;
@@ -74,6 +74,7 @@ struct ProcessLine {
   std::uint64_t events = 0;
   std::uint64_t errors = 0;
   bool uses_io_uring = false;
+  std::optional<std::string> executed{};  // of an earlier program: the last one's name
 };
 
 struct CallLine {
@@ -212,8 +213,8 @@ struct GapPlaces {
 struct ThreadLine {
   std::int64_t pid = 0;
   std::int64_t tid = 0;
-  std::string process;  // that of its process's last image
-  std::string thread;
+  std::string process;  // the program that made the events: a thread has a line for each
+  std::string thread;   // its last name there
   std::uint64_t events = 0;
   std::uint64_t errors = 0;
   std::uint64_t total_ns = 0;    // in calls that returned

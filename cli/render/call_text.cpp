@@ -88,22 +88,46 @@ std::string string_text(char letter, const EventString& string) {
   }
 }
 
+constexpr std::size_t kMostDescriptors = 32;  // shown of a list
+
+// "5</etc/hostname>"
+std::string descriptor_text(const analyzer::EventDescriptor& one) {
+  return std::to_string(one.fd) + (one.name ? fmt::format("<{}>", escape_with(*one.name, "<>")) : "");
+}
+
+bool is_passed(const analyzer::EventDescriptor& one) {
+  return one.wants == "passed";
+}
+
+// The descriptors that messages carry, put into the text of the messages, which ends with a brace or is empty.
+std::string with_passed(const EventRow& event, std::size_t arg, std::string text) {
+  std::string list;
+  std::size_t count = 0;
+  for (const analyzer::EventDescriptor& one : event.descriptors)
+    if (one.arg == static_cast<int>(arg) && is_passed(one) && ++count <= kMostDescriptors)
+      list += (count > 1 ? ", " : "") + descriptor_text(one);
+  if (count == 0) return text;
+  if (count > kMostDescriptors) list += ", …";
+  const std::string control = fmt::format("msg_control=[{{cmsg_type=SCM_RIGHTS, cmsg_data=[{}]}}]}}", list);
+  if (!text.ends_with('}')) return "{" + control;
+  text.pop_back();
+  return text + ", " + control;
+}
+
 // A set as a look found it: "[5<pipe:[123]> read, 7]"; nothing if none is known for this argument. The three sets of
 // select are told apart by the argument.
 std::optional<std::string> descriptors_text(const EventRow& event, std::size_t arg) {
-  constexpr std::size_t kMostShown = 32;
   const bool has_kinds = event.call != "select" && event.call != "pselect6";
   std::string out;
   std::size_t count = 0;
   for (const analyzer::EventDescriptor& one : event.descriptors) {
-    if (one.arg != static_cast<int>(arg) || ++count > kMostShown) continue;
+    if (one.arg != static_cast<int>(arg) || is_passed(one) || ++count > kMostDescriptors) continue;
     if (count > 1) out += ", ";
-    out += std::to_string(one.fd);
-    if (one.name) out += fmt::format("<{}>", escape_with(*one.name, "<>"));
+    out += descriptor_text(one);
     if (has_kinds) out += " " + one.wants;
   }
   if (count == 0) return std::nullopt;
-  return "[" + out + (count > kMostShown ? ", …]" : "]");
+  return "[" + out + (count > kMostDescriptors ? ", …]" : "]");
 }
 
 // What a look found: "[2 parts, 65536 bytes]".
@@ -253,7 +277,7 @@ bool returns_address(std::string_view call) {
 
 // What is known of an argument beside its value: contents, a text, what a look found; nothing if that is not all of it.
 std::optional<std::string> pointed_text(const EventRow& event, std::size_t i, char letter) {
-  if (auto contents = contents_text(event, i, letter)) return contents;
+  if (auto contents = contents_text(event, i, letter)) return with_passed(event, i, *contents);
   if (letter != 'd')
     if (auto descriptors = descriptors_text(event, i)) return descriptors;
   const auto string = std::find_if(event.strings.begin(), event.strings.end(), [&](const EventString& s) {
@@ -261,10 +285,10 @@ std::optional<std::string> pointed_text(const EventRow& event, std::size_t i, ch
   });
   const bool has_string = string != event.strings.end();
   const bool has_buffers = event.buffers && event.buffers->arg == static_cast<int>(i);
-  if (!has_string && !has_buffers) return std::nullopt;
-  std::string out;
-  if (has_string) out = string_text(letter, *string) + (has_buffers ? " " : "");
-  return has_buffers ? out + buffers_summary(*event.buffers) : out;
+  std::string out = with_passed(event, i, has_string ? string_text(letter, *string) : std::string());
+  if (!has_string && !has_buffers && out.empty()) return std::nullopt;
+  if (has_buffers) out += (out.empty() ? "" : " ") + buffers_summary(*event.buffers);
+  return out;
 }
 
 // An argument that is a number, by its name where it has one, and the descriptor's name behind it.

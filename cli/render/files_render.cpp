@@ -98,6 +98,12 @@ void keep_failures(analyzer::TopList<Line>& list) {
   std::erase_if(list.lines, [](const Line& line) { return line.failures == 0; });
 }
 
+// One path may lead to several files.
+std::string with_mount_namespace(const analyzer::FileLine& line) {
+  const std::string name = line.name.value_or(kUnknownObject);
+  return line.space ? fmt::format("{} (mount namespace {})", name, *line.space) : name;
+}
+
 }  // namespace
 
 TextTable files_table(const analyzer::TopList<analyzer::FileLine>& files, bool several_processes) {
@@ -115,8 +121,8 @@ TextTable files_table(const analyzer::TopList<analyzer::FileLine>& files, bool s
                    {"path, address or kind", Align::kLeft, Shrink::kMiddle, kPathWidth}});
   table.set_ink("failed", Ink::kBad);
   for (const auto& line : files.lines)
-    table.add_row(file_cells(line, several_processes ? first_of(line.users, file_user_cell) : "",
-                             line.name.value_or(kUnknownObject)));
+    table.add_row(
+        file_cells(line, several_processes ? first_of(line.users, file_user_cell) : "", with_mount_namespace(line)));
   return table;
 }
 
@@ -127,7 +133,8 @@ nlohmann::ordered_json file_json(const analyzer::FileLine& line) {
     one.update(counts_json(user));
     processes.push_back(std::move(one));
   }
-  nlohmann::ordered_json value{{"name", line.name ? json_value(*line.name) : nlohmann::ordered_json()}};
+  nlohmann::ordered_json value{{"name", line.name ? json_value(*line.name) : nlohmann::ordered_json()},
+                               {"mount_namespace", json_value(line.space)}};
   value.update(counts_json(line));
   value["processes"] = std::move(processes);
   return value;

@@ -67,7 +67,8 @@ ordered_json process_object(const analyzer::ProcessLine& line) {
           {"threads", line.threads},
           {"events", line.events},
           {"errors", line.errors},
-          {"uses_io_uring", line.uses_io_uring}};
+          {"uses_io_uring", line.uses_io_uring},
+          {"executed", line.executed ? json_value(*line.executed) : ordered_json()}};
 }
 
 ordered_json call_object(const analyzer::CallLine& line) {

@@ -89,6 +89,7 @@ std::string party_cell(const analyzer::SignalParty& party) {
 }
 
 std::string ending_cell(const analyzer::ProcessLine& line) {
+  if (line.executed) return "executed " + *line.executed;
   if (!line.exit_code && !line.exit_signal && line.lifetime_ns) return "not known";
   if (line.stopped) return "stopped";
   const std::string how = describe_exit(line.exit_code, line.exit_signal);

@@ -3,7 +3,9 @@
 
 #include <fmt/core.h>
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <utility>
 #include <vector>
 
 #include "analyzer/read/catalog.h"
@@ -17,15 +19,38 @@ namespace uscope::cli {
 using analyzer::ProcessNode;
 using analyzer::ProcessTree;
 
-std::string programs(const ProcessNode& node) {
-  std::vector<std::string> names;
-  if (!node.inherited_path.empty()) names.push_back(node.inherited_name);
-  for (const auto& image : node.images)
-    if (names.empty() || names.back() != image.name) names.push_back(image.name);
-  if (names.empty()) return "?";
+namespace {
+
+// The programs that a process was, one after the other, with the number of events that it made as each.
+std::vector<std::pair<std::string, std::uint64_t>> programs_with_events(const ProcessNode& node) {
+  std::vector<std::pair<std::string, std::uint64_t>> programs;
+  if (!node.inherited_path.empty()) programs.emplace_back(node.inherited_name, node.inherited_events);
+  for (const auto& image : node.images) {
+    if (programs.empty() || programs.back().first != image.name) programs.emplace_back(image.name, 0);
+    programs.back().second += image.events;
+  }
+  return programs;
+}
+
+std::string events_cell(const ProcessNode& node) {
+  const auto programs = programs_with_events(node);
   std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : " → ") + name;
-  return text;
+  std::uint64_t sum = 0;
+  std::size_t with_events = 0;
+  for (const auto& [name, events] : programs) {
+    text += (text.empty() ? "" : " → ") + group_digits(events);
+    sum += events;
+    with_events += events != 0 ? 1 : 0;
+  }
+  return with_events > 1 && sum == node.events ? text : group_digits(node.events);
+}
+
+}  // namespace
+
+std::string programs(const ProcessNode& node) {
+  std::string text;
+  for (const auto& [name, events] : programs_with_events(node)) text += (text.empty() ? "" : " → ") + name;
+  return text.empty() ? "?" : text;
 }
 
 std::string notes(const ProcessNode& node) {
@@ -54,7 +79,7 @@ std::vector<std::string> process_row(const ProcessNode& node, const std::string&
           lived,
           ended(node),
           node.threads ? group_digits(node.threads) : "",
-          group_digits(node.events),
+          events_cell(node),
           notes(node),
           node.images.empty() ? "" : command_line(node.images.back().argv)};
 }
@@ -85,8 +110,8 @@ void add_children(const ProcessTree& tree, const TreeLine& line, std::vector<Tre
 void add_images(const ProcessNode& node, const std::string& below, TextTable& table) {
   const std::string bar = below + (node.children.empty() ? "   " : "│  ");
   for (const auto& image : node.images)
-    table.add_row({bar + "exec " + image.path, image.ts_ns ? seconds(*image.ts_ns) : "", "", "", "", "", "",
-                   command_line(image.argv)});
+    table.add_row({bar + "exec " + image.path, image.ts_ns ? seconds(*image.ts_ns) : "", "", "", "",
+                   group_digits(image.events), "", command_line(image.argv)});
 }
 
 nlohmann::ordered_json node_json(const ProcessTree& tree, const ProcessNode& node) {
@@ -95,7 +120,8 @@ nlohmann::ordered_json node_json(const ProcessTree& tree, const ProcessNode& nod
     images.push_back({{"id", image.id.value()},
                       {"ts_ns", json_value(image.ts_ns)},
                       {"path", json_value(image.path)},
-                      {"argv", words_json(image.argv)}});
+                      {"argv", words_json(image.argv)},
+                      {"events", image.events}});
   nlohmann::ordered_json children = nlohmann::ordered_json::array();
   for (const std::size_t child : node.children) children.push_back(tree.nodes[child].id.value());
   return {{"id", node.id.value()},
@@ -106,6 +132,7 @@ nlohmann::ordered_json node_json(const ProcessTree& tree, const ProcessNode& nod
           {"in_circle", node.in_circle},
           {"name", json_value(node.name)},
           {"inherited_path", json_value(node.inherited_path)},
+          {"inherited_events", node.inherited_events},
           {"images", images},
           {"start_ns", json_value(node.start_ns)},
           {"end_ns", json_value(node.end_ns)},

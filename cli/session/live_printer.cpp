@@ -19,6 +19,7 @@
 #include "trace/content.h"
 #include "trace/how.h"
 #include "trace/names.h"
+#include "trace/passed_file.h"
 #include "trace/raw_record.h"
 #include "trace/record_type.h"
 #include "trace/signal_info.h"
@@ -130,7 +131,8 @@ std::size_t LivePrinter::kept_calls() const {
 }
 
 void LivePrinter::on_string(const usc_string& string) {
-  if (trace::string_holds(string.kind) == trace::StringHolds::NUMBERS) return;
+  const trace::StringHolds holds = trace::string_holds(string.kind);
+  if (holds == trace::StringHolds::NUMBERS || holds == trace::StringHolds::OPENED) return;
   std::deque<Strings>& calls = task(trace::TaskId(string.head.task)).strings;
   // A call is over when the next one begins. If that was long ago, its event has been printed, or was lost. A function
   // is not: it may last while any number of calls come and go.
@@ -142,7 +144,15 @@ void LivePrinter::on_string(const usc_string& string) {
   // A thread that changes its processor may be heard of in another order than that of its calls.
   auto call = std::lower_bound(calls.begin(), calls.end(), string.entry_ns,
                                [](const Strings& s, std::uint64_t entry_ns) { return s.entry_ns < entry_ns; });
-  if (call == calls.end() || call->entry_ns != string.entry_ns) call = calls.insert(call, {string.entry_ns, {}, {}});
+  if (call == calls.end() || call->entry_ns != string.entry_ns)
+    call = calls.insert(call, {string.entry_ns, {}, {}, {}});
+  if (holds == trace::StringHolds::DESCRIPTOR) {
+    const trace::PassedFile file = trace::passed_file({string.text, string.bytes});
+    analyzer::EventDescriptor one{string.arg, file.fd, "passed", {}, (string.flags & USC_STRING_LATE) != 0};
+    if (!file.name.empty()) one.name = trace_text(file.name);
+    call->descriptors.push_back(std::move(one));
+    return;
+  }
   if (trace::is_content(string.kind)) return add_contents(string, call->contents);
   call->list.push_back({string.arg, store::string_text(string, {string.text, string.bytes}),
                         (string.flags & USC_STRING_LATE) != 0, analyzer::EventString::Source::kProgram});
@@ -275,6 +285,7 @@ void LivePrinter::take_strings(const usc_event& event, Task& task, analyzer::Eve
   if (found) {
     row.strings = std::move(std::prev(last)->list);
     row.contents = std::move(std::prev(last)->contents);
+    row.descriptors = std::move(std::prev(last)->descriptors);
   }
   if (!hits_have_strings_ && event.source == USC_SOURCE_SYSCALL) calls.erase(calls.begin(), last);
   if (hits_have_strings_ && found) calls.erase(std::prev(last));
@@ -290,7 +301,8 @@ void LivePrinter::add_image(const usc_event& event, Task& task, analyzer::EventR
   if (path == std::string_view::npos) return;
   const std::string argv = image.argv_json();
   for (const auto& [arg, text] : {std::pair(path, &image.path), std::pair(path + 1, &argv)})
-    if (!text->empty())
+    if (!text->empty() && std::none_of(row.strings.begin(), row.strings.end(),
+                                       [arg = arg](const auto& one) { return one.arg == static_cast<int>(arg); }))
       row.strings.push_back({static_cast<int>(arg), *text, false, analyzer::EventString::Source::kProgram});
 }
 

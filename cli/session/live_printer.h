@@ -49,6 +49,7 @@ class LivePrinter : public tracer::RecordObserver {
     std::uint64_t entry_ns = 0;
     std::vector<analyzer::EventString> list;
     std::vector<analyzer::EventContent> contents;
+    std::vector<analyzer::EventDescriptor> descriptors;
   };
   // By which an event is known.
   using EventKey = std::tuple<trace::TaskId, std::uint64_t, std::uint8_t>;  // task, entry, source

@@ -17,6 +17,7 @@
 #include "support/text.h"
 #include "syscalls/call_traits.h"
 #include "syscalls/syscall_table.h"
+#include "tracer/host/host.h"
 #include "tracer/recorder/recorder.h"
 #include "uscope/futex.h"
 
@@ -100,7 +101,9 @@ void choose_strings(const RecordVerbOptions& options, bool follows, usc_config& 
   const auto chosen = [&](usc_abi abi, std::uint32_t nr) {
     const std::uint64_t kinds = syscalls::syscall_strings(abi, nr, options.data_bytes != 0);
     if (options.no_strings) return kinds == usc_string_slot(0, USC_STRING_FUTEX) ? kinds : 0;
-    return kinds | (follows && is_followed(abi, nr) ? std::uint64_t{USC_CALL_FOLLOWED} : 0);
+    const bool opens = store::descriptor_call(syscalls::syscall_name(abi, nr)) == store::DescriptorCall::kOpen;
+    return kinds | (opens ? std::uint64_t{USC_CALL_OPENS} : 0) |
+           (follows && is_followed(abi, nr) ? std::uint64_t{USC_CALL_FOLLOWED} : 0);
   };
   for (std::uint32_t nr = 0; nr < USC_SYSCALL_BITS; nr++) {
     config.strings_x86_64[nr] = chosen(USC_ABI_X86_64, nr);
@@ -144,6 +147,7 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options)
   const bool follows = !options.no_strings && any_takes_names(*calls);
   choose_strings(options, follows, out.config);
   out.config.signals = options.signals ? 1 : 0;
+  if (!options.no_strings) out.config.mount_space = tracer::own_mount_space();
   if (options.data_bytes != 0) out.sizes.ring_bytes = kContentsRingBytes;
   out.redact = options.redact;
   out.modules = {options.app_modules, options.excluded_modules};
@@ -192,6 +196,7 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options)
       {"target", trace_text(Redactor(options.redact).hides(describe_target(options)) ? std::string(kRedacted)
                                                                                      : describe_target(options))},
       {"strings", std::to_string(out.config.string_bytes)},
+      {"mount_space", std::to_string(out.config.mount_space)},
       {"data", std::to_string(out.config.data_bytes)},
       {"signals", std::to_string(out.config.signals)},
       {"redact", joined(options.redact)},

@@ -13,7 +13,7 @@
 #include "scope.h"
 #include "target.h"
 
-#define USC_CONTROL_ABI 15 /* moves with every change of a layout below */
+#define USC_CONTROL_ABI 16 /* moves with every change of a layout below */
 
 #define USC_SYSCALL_BITS 512
 
@@ -26,13 +26,13 @@ struct usc_config {
 			   64]; /* calls to record; others are not walked. x32 by its number without bit 30 */
 	__u64 calls_i386[USC_SYSCALL_BITS / 64];
 	/* What arguments point to, by number of the call: words as usc_string_slot() makes them, with USC_CALL_FOLLOWED
-	 * where the call changes descriptors; 0: nothing is read. x32 as above. */
+	 * where the call changes descriptors, and USC_CALL_OPENS; 0: nothing is read. x32 as above. */
 	__u64 strings_x86_64[USC_SYSCALL_BITS];
 	__u64 strings_i386[USC_SYSCALL_BITS];
 	__u32 string_bytes; /* taken of each, at most: 1 … USC_STRING_MOST */
 	__u32 data_bytes;   /* taken of what a call carries, at most: 1 … USC_DATA_MOST; 0: no kind asks for it */
 	__u32 signals;	    /* 1: signals are recorded; the BPF programs of it are loaded only then */
-	__u32 pad;
+	__u32 mount_space;  /* the tracer's mount namespace, by its inode; 0: files are not told apart by theirs */
 	struct usc_program program; /* which of these calls are recorded; the others are not walked */
 	struct usc_query query;	    /* what is summed of them, so that they leave no records; not of signals */
 };

@@ -28,6 +28,9 @@ CREATE TABLE image(
 CREATE TABLE thread(
   id INTEGER PRIMARY KEY, process_id INTEGER REFERENCES process(id), tid INTEGER, ns_tid INTEGER, name TEXT,
   start_ns INTEGER, end_ns INTEGER, left_ns INTEGER);
+CREATE TABLE thread_name(
+  thread_id INTEGER NOT NULL REFERENCES thread(id), ts_ns INTEGER NOT NULL, name TEXT NOT NULL,
+  PRIMARY KEY (thread_id, ts_ns)) WITHOUT ROWID;
 CREATE TABLE module(
   id INTEGER PRIMARY KEY, path TEXT NOT NULL, build_id TEXT,
   class TEXT NOT NULL CHECK (class IN ('app', 'library', 'vdso', 'kernel', 'jit', 'unknown')));
@@ -67,7 +70,7 @@ CREATE TABLE event_content(
   PRIMARY KEY (event_id, arg, holds, source)) WITHOUT ROWID;
 CREATE TABLE event_descriptor(
   event_id INTEGER NOT NULL REFERENCES event(id), arg INTEGER NOT NULL, place INTEGER NOT NULL, fd INTEGER NOT NULL,
-  wants TEXT NOT NULL CHECK (wants IN ('read', 'write', 'read or write', 'other')),
+  wants TEXT NOT NULL CHECK (wants IN ('read', 'write', 'read or write', 'other', 'passed')),
   string_id INTEGER REFERENCES string(id), late INTEGER NOT NULL, PRIMARY KEY (event_id, arg, place)) WITHOUT ROWID;
 CREATE TABLE event_buffers(
   event_id INTEGER PRIMARY KEY REFERENCES event(id), arg INTEGER NOT NULL, parts INTEGER NOT NULL,
@@ -103,13 +106,16 @@ CREATE TABLE thread_total(
   thread_id INTEGER PRIMARY KEY REFERENCES thread(id), events INTEGER NOT NULL, errors INTEGER NOT NULL,
   total_ns INTEGER NOT NULL, wait_ns INTEGER NOT NULL, gaps INTEGER NOT NULL, gap_ns INTEGER NOT NULL);
 CREATE TABLE object(id INTEGER PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL);
+CREATE TABLE program_total(
+  thread_id INTEGER NOT NULL REFERENCES thread(id), image_id INTEGER REFERENCES image(id), events INTEGER NOT NULL,
+  errors INTEGER NOT NULL, total_ns INTEGER NOT NULL, wait_ns INTEGER NOT NULL, UNIQUE (thread_id, image_id));
 CREATE TABLE object_total(
   kind_id INTEGER NOT NULL REFERENCES kind(id), process_id INTEGER REFERENCES process(id),
   image_id INTEGER REFERENCES image(id), trigger_frame_id INTEGER REFERENCES frame(id),
   folder_id INTEGER REFERENCES string(id), string_id INTEGER REFERENCES string(id),
   part TEXT NOT NULL CHECK (part IN ('call', 'source', 'target')), errno INTEGER,
   events INTEGER NOT NULL, total_ns INTEGER NOT NULL, bytes INTEGER NOT NULL, changes INTEGER NOT NULL,
-  last_event_id INTEGER NOT NULL REFERENCES event(id));
+  last_event_id INTEGER NOT NULL REFERENCES event(id), space INTEGER);
 CREATE TABLE gap(
   thread_id INTEGER NOT NULL REFERENCES thread(id), ts_ns INTEGER NOT NULL, dur_ns INTEGER NOT NULL,
   since TEXT NOT NULL CHECK (since IN ('call', 'tracing', 'thread')),
@@ -173,7 +179,9 @@ CREATE TABLE errno_name(number INTEGER PRIMARY KEY, name TEXT NOT NULL);
 constexpr const char* kViews = R"sql(
 CREATE VIEW v_event AS
 SELECT event.id AS id, event.ts_ns AS ts_ns, event.dur_ns AS dur_ns, event.how AS how, process.pid AS pid,
-  thread.tid AS tid, image.name AS process, thread.name AS thread, kind.name AS kind, kind.class AS class, event.result AS result, errno_name.name AS errno,
+  thread.tid AS tid, image.name AS process,
+  coalesce((SELECT thread_name.name FROM thread_name WHERE thread_name.thread_id = event.thread_id
+    AND thread_name.ts_ns <= event.ts_ns ORDER BY thread_name.ts_ns DESC LIMIT 1), thread.name) AS thread, kind.name AS kind, kind.class AS class, event.result AS result, errno_name.name AS errno,
   event.a0 AS a0, event.a1 AS a1, event.a2 AS a2, event.a3 AS a3, event.a4 AS a4, event.a5 AS a5,
   object.name AS object, object.kind AS object_kind, event.stack_id AS stack_id, stack.depth AS depth, stack.ended AS ended, frame.function AS "trigger",
   module.path AS trigger_module, stack.folded AS folded

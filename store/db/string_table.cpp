@@ -7,15 +7,29 @@
 #include <string>
 #include <utility>
 
+#include "support/redactor.h"
 #include "support/socket_address.h"
 #include "support/text.h"
 #include "trace/content.h"
+#include "trace/passed_file.h"
 #include "trace/string_kind.h"
 
 namespace uscope::store {
 namespace {
 
 constexpr std::size_t kMostOfOneHash = 8;
+
+Result<trace::OrderedString> intern_passed(const usc_string& head, std::string_view bytes, StringTable& strings) {
+  trace::OrderedString out{.flags = head.flags, .arg = head.arg, .kind = head.kind};
+  const trace::PassedFile file = trace::passed_file(bytes);
+  out.numbers = trace::passed_numbers(file);
+  const bool redacted = (head.flags & USC_STRING_REDACTED) != 0;
+  if (file.name.empty() && !redacted) return out;
+  auto id = strings.intern(redacted ? std::string(kRedacted) : trace_text(file.name));
+  if (!id) return id.error();
+  out.string_id = *id;
+  return out;
+}
 
 }  // namespace
 
@@ -158,6 +172,12 @@ Result<trace::OrderedString> intern_string(const trace::RawRecord& record, Strin
   if (holds == trace::StringHolds::NUMBERS || holds == trace::StringHolds::STRUCTURE)
     std::memcpy(out.numbers.data(), bytes.data(), std::min(bytes.size(), sizeof(out.numbers)));
   if (holds == trace::StringHolds::NUMBERS) return out;
+  if (holds == trace::StringHolds::OPENED) {
+    const trace::PassedFile file = trace::passed_file(bytes);
+    out.numbers = {file.dev, file.ino, file.space};
+    return out;
+  }
+  if (holds == trace::StringHolds::DESCRIPTOR) return intern_passed(head, bytes, strings);
   if (trace::is_content(head.kind)) {
     const trace::ContentParts parts = trace::content_parts(head, bytes);
     for (const auto& [part, id] :
@@ -174,6 +194,7 @@ Result<trace::OrderedString> intern_string(const trace::RawRecord& record, Strin
   if (!id) return id.error();
   out.string_id = *id;
   if (!text.empty()) out.first = text.front();
+  out.is_special = text.starts_with("/proc/") || text.starts_with("/dev/");
   return out;
 }
 

@@ -2,6 +2,7 @@
 #include "store/descriptors/descriptor_calls.h"
 
 #include <fcntl.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <iterator>
@@ -24,7 +25,8 @@ constexpr CloseOnExec in_arg(int arg) {
 }
 constexpr CloseOnExec kAlways{.always = true};
 constexpr std::uint64_t kMountBit = 1;  // FSOPEN_CLOEXEC, FSPICK_CLOEXEC, FAN_CLOEXEC, MFD_CLOEXEC
-constexpr std::uint64_t kPerfBit = 8;   // PERF_FLAG_FD_CLOEXEC
+constexpr std::uint64_t kMessageBit = MSG_CMSG_CLOEXEC;
+constexpr std::uint64_t kPerfBit = 8;  // PERF_FLAG_FD_CLOEXEC
 
 constexpr Entry kEntries[] = {
     {"open", kOpen, in_arg(1)},
@@ -61,6 +63,11 @@ constexpr Entry kEntries[] = {
     {"fspick", kLabel, {.arg = 2, .bits = kMountBit}, "anon_inode:[fscontext]"},
     {"pidfd_open", kPidfd, kAlways, "anon_inode:[pidfd]"},
     {"pidfd_getfd", kTakeOver, kAlways},
+    {"sendmsg", kSend},
+    {"sendmmsg", kSend},
+    {"recvmsg", kReceive, {.arg = 2, .bits = kMessageBit}},
+    {"recvmmsg", kReceive, {.arg = 3, .bits = kMessageBit}},
+    {"recvmmsg_time64", kReceive, {.arg = 3, .bits = kMessageBit}},
     {"close", kClose},
     {"close_range", kCloseRange},
     {"dup", kDuplicate},

@@ -26,6 +26,8 @@ enum class DescriptorCall : std::uint8_t {
   kPidfd,     // the same, for a process
   kTakeOver,  // a copy of another process's descriptor: of a pidfd's, and a number there
   kPair,      // returns two in memory
+  kSend,      // messages, which may carry descriptors
+  kReceive,
   kClose,
   kCloseRange,
   kDuplicate,    // dup

@@ -95,6 +95,11 @@ Result<void> DescriptorTracker::follow(const usc_event& event, DescriptorOwner& 
     case DescriptorCall::kIoUring:
       follow_sharing(event, owner, facts);
       return {};
+    case DescriptorCall::kSend:
+      return follow_sending(event, owner, strings);
+    case DescriptorCall::kReceive:
+      follow_receiving(event, owner, facts, strings);
+      return {};
     default:
       return returned(event) ? follow_opening(event, owner, facts, strings) : Result<void>();
   }
@@ -173,6 +178,7 @@ void DescriptorTracker::follow_copy(const usc_event& event, DescriptorOwner& own
     update.descriptor.socket = found->socket;
     update.descriptor.process = found->process;
     update.descriptor.is_folder = found->is_folder;
+    update.descriptor.space = found->space;
     update.source_stamp = found->stamp;
   }
   update.descriptor.close_on_exec = fcntl ? command == F_DUPFD_CLOEXEC : facts.close_on_exec.holds(event);
@@ -340,12 +346,13 @@ void DescriptorTracker::apply(Return& update) {
 void DescriptorTracker::apply_opened(const Return& update) {
   DescriptorTable& table = update.table->descriptors;
   const bool clear = update.kind == Return::Kind::kOpen ? table.end_open(update.fd) : table.end_replace(update.fd);
-  const bool known = update.descriptor.name || update.descriptor.socket != 0;
+  Descriptor descriptor = update.passed ? received(*update.passed) : update.descriptor;
+  descriptor.close_on_exec = update.descriptor.close_on_exec;
+  const bool known = descriptor.name || descriptor.socket != 0;
   if (!clear || !known || !holds(update) || !may_learn(*update.table, update.time)) {
     table.close_range(update.fd, update.fd);
     return;
   }
-  Descriptor descriptor = update.descriptor;
   descriptor.stamp = ++stamp_;
   table.set(update.fd, descriptor);
 }

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <charconv>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <system_error>
 
@@ -37,26 +38,48 @@ const trace::OrderedString* find_string(std::span<const trace::OrderedString> st
 constexpr std::string_view kOwn[] = {"/proc/self", "/proc/thread-self", "/dev/fd",
                                      "/dev/stdin", "/dev/stdout",       "/dev/stderr"};
 
-// A path through a descriptor of the process itself: "/proc/self/fd/3/sub".
-struct OwnDescriptor {
+// A path through a descriptor: "/proc/self/fd/3/sub", "/proc/4711/fd/3", "/dev/stdin".
+struct PathThroughDescriptor {
+  std::uint32_t pid = 0;  // whose, as the path says; 0: the caller's
   int fd = 0;
   std::string rest;  // "." if nothing follows
 };
 
-std::optional<OwnDescriptor> own_descriptor(std::string_view path) {
-  for (const std::string_view folder : {"/proc/self/fd/", "/proc/thread-self/fd/", "/dev/fd/"}) {
-    if (!path.starts_with(folder)) continue;
-    path.remove_prefix(folder.size());
-    OwnDescriptor found;
-    const auto [end, error] = std::from_chars(path.data(), path.data() + path.size(), found.fd);
-    if (error != std::errc() || found.fd < 0) return std::nullopt;
-    path.remove_prefix(static_cast<std::size_t>(end - path.data()));
-    if (!path.empty() && path.front() != '/') return std::nullopt;
-    path.remove_prefix(std::min(path.find_first_not_of('/'), path.size()));
-    found.rest = path.empty() ? "." : path;
-    return found;
+// Reads a number at the beginning, and takes it off; nothing if there is none.
+std::optional<std::uint32_t> take_number(std::string_view& text) {
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc()) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return number;
+}
+
+// What is left behind this beginning, if the text has it.
+bool take_beginning(std::string_view& text, std::string_view beginning) {
+  if (!text.starts_with(beginning)) return false;
+  text.remove_prefix(beginning.size());
+  return true;
+}
+
+std::optional<PathThroughDescriptor> path_through_descriptor(std::string_view path) {
+  PathThroughDescriptor found;
+  constexpr std::string_view kStandard[] = {"/dev/stdin", "/dev/stdout", "/dev/stderr"};
+  for (int fd = 0; fd < 3; fd++)
+    if (path == kStandard[fd]) return PathThroughDescriptor{0, fd, "."};
+  bool has_folder = take_beginning(path, "/proc/self/fd/") || take_beginning(path, "/proc/thread-self/fd/") ||
+                    take_beginning(path, "/dev/fd/");
+  if (!has_folder && take_beginning(path, "/proc/")) {
+    const auto pid = take_number(path);
+    has_folder = pid && take_beginning(path, "/fd/");
+    found.pid = pid.value_or(0);
   }
-  return std::nullopt;
+  const auto fd = has_folder ? take_number(path) : std::nullopt;
+  if (!fd || *fd > static_cast<std::uint32_t>(std::numeric_limits<int>::max())) return std::nullopt;
+  if (!path.empty() && path.front() != '/') return std::nullopt;
+  found.fd = static_cast<int>(*fd);
+  path.remove_prefix(std::min(path.find_first_not_of('/'), path.size()));
+  found.rest = path.empty() ? "." : path;
+  return found;
 }
 
 }  // namespace
@@ -104,10 +127,14 @@ Result<std::string> DescriptorTracker::absolute(const std::string& path, const D
     update.folder = owner.folder;
     update.folder_stamp = own.stamp;
   }
-  if (const auto own_fd = own_descriptor(path)) {
+  if (const auto through = path_through_descriptor(path)) {
     const Return before = update;
-    auto found = absolute(own_fd->rest, owner, own_fd->fd, update);
-    if (!found || !found->empty()) return found;
+    if (const DescriptorOwner* whose = owner_of(through->pid, owner, update.time)) {
+      auto found = absolute(through->rest, *whose, through->fd, update);
+      if (!found) return found;
+      if (whose != &owner && update.source >= 0) update.source_table = whose->table;
+      if (!found->empty()) return found;
+    }
     update = before;
   }
   if (path.starts_with('/')) return path;
@@ -129,6 +156,28 @@ Result<std::string> DescriptorTracker::absolute(const std::string& path, const D
   if (!is_base && !(is_itself && folder != AT_FDCWD)) return std::string();
   update.composed = true;
   return joined_path(**text, path);
+}
+
+// Who has the number of a process, as a path of the caller's /proc says it; 0: the caller.
+const DescriptorOwner* DescriptorTracker::owner_of(std::uint32_t pid, const DescriptorOwner& caller,
+                                                   std::uint64_t time) {
+  const auto own = definitions_.processes.find(caller.process);
+  if (pid == 0 || (own != definitions_.processes.end() && own->second.ns_pid == pid)) return &caller;
+  const trace::ProcessId process = process_of(pid, caller.process, time);
+  return process ? owners_.first_of(process) : nullptr;
+}
+
+Result<trace::StringRowId> DescriptorTracker::through_descriptor(const usc_event& event, const DescriptorOwner& owner,
+                                                                 const trace::OrderedString& path) {
+  if ((path.flags & (USC_STRING_REDACTED | USC_STRING_TRUNCATED)) != 0) return trace::StringRowId();
+  auto text = strings_.text(path.string_id);
+  if (!text) return text.error();
+  if (!*text || !path_through_descriptor(**text)) return trace::StringRowId();
+  Return now = at_return(Return::Kind::kOpen, event, owner);
+  now.time = event.entry_ns;
+  auto name = absolute(**text, owner, AT_FDCWD, now);
+  if (!name) return name.error();
+  return name->empty() || *name == **text ? Result(trace::StringRowId()) : intern(*name);
 }
 
 bool DescriptorTracker::is_own_path(std::string_view path) {
@@ -163,6 +212,7 @@ Result<void> DescriptorTracker::open_path(const usc_event& event, DescriptorOwne
                   : absolute(text->value_or(""), owner, facts.path == 0 ? AT_FDCWD : descriptor_arg(event, 0), update);
   if (!name) return name.error();
   update.descriptor.is_folder = !is_tree && (flags & O_TMPFILE) == O_DIRECTORY;
+  update.descriptor.space = space_;
   const bool has_no_name = !is_tree && (flags & O_TMPFILE) == O_TMPFILE && !name->empty() && !redacted;
   return open_as(std::move(update), has_no_name ? joined_path(*name, "(O_TMPFILE)") : *name, (flags & O_CLOEXEC) != 0);
 }

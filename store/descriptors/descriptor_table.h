@@ -28,6 +28,7 @@ struct Descriptor {
   std::uint32_t socket = 0;    // DescriptorTracker's number of it, from 1; 0 = no socket, or not one of these
   trace::ProcessId process{};  // of a pidfd, if it is known
   bool is_folder = false;      // it was opened as one
+  std::uint32_t space = 0;     // of a file: MountSpaces::tag_of() its path when it was opened
 };
 
 class DescriptorTable {

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -48,6 +49,8 @@ bool leaves_the_known(const usc_event& event, DescriptorCall call) {
     case DescriptorCall::kPidfd:
     case DescriptorCall::kTakeOver:
     case DescriptorCall::kPair:
+    case DescriptorCall::kSend:
+    case DescriptorCall::kReceive:
     case DescriptorCall::kDuplicate:
       return true;
     case DescriptorCall::kFcntl:
@@ -63,6 +66,10 @@ DescriptorTracker::DescriptorTracker(const Definitions& definitions, StringTable
     : definitions_(definitions), strings_(strings) {
   learn_what_is_recorded();
   if (!usable_) return;
+  if (const auto home = definitions.meta.find("mount_space"); home != definitions.meta.end())
+    spaces_.set_home(static_cast<std::uint32_t>(std::strtoul(home->second.c_str(), nullptr, 10)));
+  for (const auto& [serial, file] : definitions.files)
+    if (file.key && !file.path.empty()) spaces_.know(file.path, {file.key->dev, file.key->ino});
   facts_ = &facts_of_calls();
   plan_proc();
   find_who_may_change();
@@ -169,8 +176,8 @@ void DescriptorTracker::find_who_may_change() {
   }
   std::uint64_t lost_from = std::numeric_limits<std::uint64_t>::max();
   for (const LossFacts& loss : definitions_.losses) {
-    if (loss.cause != USC_LOSS_RING_FULL_EVENT && loss.cause != USC_LOSS_RING_FULL_RECORD &&
-        loss.cause != USC_LOSS_TASK_MAP_FULL)
+    if (loss.cause != USC_LOSS_RING_FULL_EVENT && loss.cause != USC_LOSS_RING_FULL_FOLLOWED &&
+        loss.cause != USC_LOSS_RING_FULL_RECORD && loss.cause != USC_LOSS_TASK_MAP_FULL)
       continue;
     const std::uint64_t from = loss.from_ns > kBeforeLossNs ? loss.from_ns - kBeforeLossNs : 0;
     if (!loss.process) lost_from = std::min(lost_from, from);
@@ -316,6 +323,7 @@ std::uint32_t DescriptorTracker::found_socket(const std::string& target, trace::
 void DescriptorTracker::lose(const LossFacts& loss) {
   switch (loss.cause) {
     case USC_LOSS_RING_FULL_EVENT:
+    case USC_LOSS_RING_FULL_FOLLOWED:
       owners_.silence(loss.process, loss.until_ns);
       moved_all_ = ++stamp_;
       if (loss.process) break;
@@ -323,7 +331,6 @@ void DescriptorTracker::lose(const LossFacts& loss) {
       doubt_all();
       break;
     case USC_LOSS_RING_FULL_RECORD:  // possibly of a new task, which is then unknown to the trace, or of an exec
-      moved_all_ = ++stamp_;         // or of a rename that was only followed
       if (loss.process) owners_.silence(loss.process, loss.until_ns);
       if (loss.process) owners_.doubt_shared_between_processes(loss.process);
       break;
@@ -364,7 +371,10 @@ bool DescriptorTracker::has_effect(const usc_event& event) {
 Result<std::span<const DescriptorTracker::Named>> DescriptorTracker::observe(
     const usc_event& event, std::span<const trace::OrderedString> strings) {
   named_.clear();
+  passed_.clear();
   folder_ = {};
+  special_ = {};
+  space_ = 0;
   target_folder_ = {};
   if (!usable_ || event.abi >= kAbis || event.kind >= syscalls::kSyscallNumbers) return std::span<const Named>();
   const CallFacts& facts = (*facts_)[event.abi * syscalls::kSyscallNumbers + event.kind];
@@ -391,8 +401,10 @@ Result<std::span<const DescriptorTracker::Named>> DescriptorTracker::observe(
     return std::span<const Named>(named_);
   }
   if (facts.descriptors != 0 && is_said(*owner, event.entry_ns)) name_arguments(event, *owner, facts);
-  if (facts.has_paths)
+  if (facts.has_paths) {
     if (auto done = name_folders(event, *owner, facts, strings); !done) return done.error();
+    if (auto done = find_space(event, *owner, facts, strings); !done) return done.error();
+  }
   if (facts.call != DescriptorCall::kNone)
     if (auto done = follow(event, *owner, facts, strings); !done) return done.error();
   return std::span<const Named>(named_);
@@ -413,7 +425,7 @@ void DescriptorTracker::name_arguments(const usc_event& event, const DescriptorO
     const Descriptor* found = known(*owner.table, static_cast<int>(event.args[arg]));
     if (!found) continue;
     const trace::StringRowId name = found->socket != 0 ? sockets_[found->socket - 1].label : found->name;
-    if (name) named_.push_back({.arg = arg, .string_id = name, .is_folder = found->is_folder});
+    if (name) named_.push_back({.arg = arg, .string_id = name, .is_folder = found->is_folder, .space = found->space});
   }
 }
 
@@ -458,6 +470,11 @@ Result<void> DescriptorTracker::name_folders(const usc_event& event, const Descr
     const int arg = path.arg;
     const bool is_object = arg == facts.object.path || arg == facts.object.target;
     const bool takes_folder = arg > 0 && letter_at(facts.letters, static_cast<std::size_t>(arg) - 1) == 'D';
+    if (arg == facts.object.path && path.is_special && path.string_id) {
+      auto found = through_descriptor(event, owner, path);
+      if (!found) return found.error();
+      special_ = *found;
+    }
     const bool is_relative = path.string_id && path.first != '/' && (path.flags & USC_STRING_REDACTED) == 0;
     if ((!is_object && !takes_folder) || !is_relative) continue;
     const int number = takes_folder ? descriptor_arg(event, static_cast<std::size_t>(arg) - 1) : AT_FDCWD;

@@ -36,6 +36,7 @@
 #include "store/db/string_table.h"
 #include "store/descriptors/descriptor_calls.h"
 #include "store/descriptors/descriptor_owners.h"
+#include "store/descriptors/mount_spaces.h"
 #include "store/model/definitions.h"
 #include "support/redactor.h"
 #include "syscalls/call_traits.h"
@@ -51,6 +52,15 @@ class DescriptorTracker {
     trace::StringRowId string_id = {};
     bool late = false;  // found after the call had begun, while other threads could have changed it
     bool is_folder = false;
+    std::uint32_t space = 0;  // as Descriptor::space
+  };
+
+  // A descriptor that a message carries, or has brought.
+  struct Passed {
+    int arg;
+    int fd;
+    trace::StringRowId string_id;  // none: not known
+    bool late = false;             // looked up after the call
   };
 
   // Both must outlive this object.
@@ -62,8 +72,16 @@ class DescriptorTracker {
   // Processes the next event. The result is valid until the next call.
   Result<std::span<const Named>> observe(const usc_event& event, std::span<const trace::OrderedString> strings);
 
+  // The descriptors in the messages of the last observed call.
+  [[nodiscard]] std::span<const Passed> passed() const { return passed_; }
+
   // The folder that the relative path of the last observed call begins at; none: unknown, or the path is not relative.
   [[nodiscard]] trace::StringRowId folder() const { return folder_; }
+  // The file that its path leads to through a descriptor ("/proc/self/fd/3", "/dev/stdin"); none: it does not, or the
+  // descriptor is not known.
+  [[nodiscard]] trace::StringRowId special() const { return special_; }
+  // MountSpaces::tag_of() of its path.
+  [[nodiscard]] std::uint32_t space() const { return space_; }
   // The same for its second path, ObjectArgs::target.
   [[nodiscard]] trace::StringRowId target_folder() const { return target_folder_; }
 
@@ -85,6 +103,19 @@ class DescriptorTracker {
     std::size_t place = 0;          // in the definitions' list of such events
     trace::TaskId task = {};        // kExec
     trace::ProcessId process = {};  // kRing
+  };
+
+  // An open file in a message. The name that the kernel has for it belongs to the key: a number of an inode comes
+  // again.
+  struct PassedKey {
+    std::uint64_t dev = 0;
+    std::uint64_t ino = 0;
+    trace::StringRowId name = {};
+    bool is_socket = false;
+    bool operator==(const PassedKey&) const = default;
+  };
+  struct PassedHash {
+    std::size_t operator()(const PassedKey& key) const noexcept;
   };
 
   // The effect of a call at its return.
@@ -122,7 +153,8 @@ class DescriptorTracker {
     int source = -1;                                 // the name depends on this descriptor,
     std::shared_ptr<SharedTable> source_table = {};  // of this table; none: of `table`
     std::uint64_t source_stamp = 0;
-    std::vector<std::string> moved = {};  // kMove: last components
+    std::vector<std::string> moved = {};   // kMove: last components
+    std::optional<PassedKey> passed = {};  // kOpen: it came in a message
     bool operator>(const Return& later) const { return time != later.time ? time > later.time : order > later.order; }
   };
 
@@ -170,6 +202,11 @@ class DescriptorTracker {
   void find_places(ProcFacts& proc) const;
   Result<void> name_folders(const usc_event& event, const DescriptorOwner& owner, const CallFacts& facts,
                             std::span<const trace::OrderedString> strings);
+  Result<trace::StringRowId> through_descriptor(const usc_event& event, const DescriptorOwner& owner,
+                                                const trace::OrderedString& path);
+  Result<void> find_space(const usc_event& event, const DescriptorOwner& owner, const CallFacts& facts,
+                          std::span<const trace::OrderedString> strings);
+  [[nodiscard]] std::uint32_t space_of(trace::ProcessId process) const;
   Result<trace::StringRowId> working_folder(const DescriptorOwner& owner);
   Result<trace::StringRowId> opened_folder(const DescriptorOwner& owner, int fd, std::uint64_t time,
                                            const trace::OrderedString& path);
@@ -213,6 +250,7 @@ class DescriptorTracker {
                             const std::string& peer);
   Result<void> learn_address(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
                              const std::string& address);
+  const DescriptorOwner* owner_of(std::uint32_t pid, const DescriptorOwner& caller, std::uint64_t time);
   void take_over(const usc_event& event, DescriptorOwner& owner);
   [[nodiscard]] trace::ProcessId process_of(std::uint32_t pid, trace::ProcessId caller, std::uint64_t time) const;
   [[nodiscard]] std::uint32_t new_socket(trace::StringRowId label);
@@ -220,6 +258,12 @@ class DescriptorTracker {
   [[nodiscard]] static std::string found_name(const std::string& target);
   Result<void> follow_pair(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
                            std::span<const trace::OrderedString> strings);
+  Result<void> follow_sending(const usc_event& event, DescriptorOwner& owner,
+                              std::span<const trace::OrderedString> strings);
+  void follow_receiving(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
+                        std::span<const trace::OrderedString> strings);
+  [[nodiscard]] trace::StringRowId name_of_received(const PassedKey& key) const;
+  [[nodiscard]] Descriptor received(const PassedKey& key);
   Result<void> open_as(Return update, std::string_view name, bool closes_on_exec);
   [[nodiscard]] static bool is_own_path(std::string_view path);
   Result<std::string> absolute(const std::string& path, const DescriptorOwner& owner, int folder, Return& update);
@@ -255,7 +299,12 @@ class DescriptorTracker {
   std::uint64_t last_entry_ = 0;
   Redactor redactor_;  // for names that are composed here
   std::vector<Named> named_;
+  std::vector<Passed> passed_;
+  std::unordered_map<PassedKey, Descriptor, PassedHash> sent_;  // what the sender knows of it
+  MountSpaces spaces_;
   trace::StringRowId folder_;
+  trace::StringRowId special_;
+  std::uint32_t space_ = 0;
   trace::StringRowId target_folder_;
   // The last working directory that working_folder() has looked at.
   struct {

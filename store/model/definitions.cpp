@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::uint32_t kMostFiles = 0xffff;   // a frame holds 16 bits of its file's number
 constexpr std::size_t kMostNamedKinds = 4096;  // the module gives out fewer
-constexpr std::size_t kMostHandlers = 65536;   // those beyond have no names
+constexpr std::size_t kMostThreadNames = std::size_t{1} << 18;
+constexpr std::size_t kMostHandlers = 65536;  // those beyond have no names
 
 }  // namespace
 
@@ -201,7 +202,9 @@ void Definitions::add_exec(const trace::RawRecord& record) {
   const trace::ProcessId process_serial(exec.process);
   if (!process_serial) return;  // damaged
   images[trace::ImageId(exec.image)] = image_facts(record);
-  add_name(trace::TaskId(exec.head.task), exec.head.time, trace::fixed_text(exec.name, sizeof(exec.name)));
+  // Another thread than the first one goes on under the first one's tid, as another task: that has the name.
+  if (exec.old_tid == 0 || exec.old_tid == exec.tid)
+    add_name(trace::TaskId(exec.head.task), exec.head.time, trace::fixed_text(exec.name, sizeof(exec.name)));
   if (exec.exe_file >= USC_FILE_FIRST && exec.exe_file <= kMostFiles)
     files[trace::FileId(exec.exe_file)].executed = true;
   ProcessFacts& process = processes[process_serial];
@@ -231,11 +234,19 @@ void Definitions::add_exit(const usc_task_exit& exit) {
   process.exit_code = exit.code;
 }
 
-// The latest name stays; at one time, the one that came last.
+// The latest name is the thread's; at one time, the one that came last. Each name holds from its time on. Of more names
+// than the bound, only the last ones of the threads are known.
 void Definitions::add_name(trace::TaskId task, std::uint64_t time, std::string_view name) {
   ThreadFacts& thread = threads[task];
+  const std::string text = trace_text(name);
+  if (!thread.name.empty() && thread.name != text && thread_names_ < kMostThreadNames) {
+    if (thread.names.empty()) thread.names.emplace(thread.name_time, thread.name);
+    thread_names_ += thread.names.insert_or_assign(time, text).second ? 1 : 0;
+  } else if (!thread.names.empty() && thread_names_ < kMostThreadNames) {
+    thread_names_ += thread.names.insert_or_assign(time, text).second ? 1 : 0;
+  }
   if (!thread.name.empty() && time < thread.name_time) return;
-  thread.name = trace_text(name);
+  thread.name = text;
   thread.name_time = time;
 }
 

@@ -45,8 +45,9 @@ struct ThreadFacts {
   trace::ProcessId process;
   std::uint32_t tid = 0;
   std::uint32_t ns_tid = 0;
-  std::string name;
+  std::string name;  // the last one
   std::uint64_t name_time = 0;
+  std::map<std::uint64_t, std::string> names;  // by the time since which it had them; of one name none. See add_name()
   std::optional<std::uint64_t> start_ns;
   std::optional<std::uint64_t> end_ns;
   bool defined = false;                  // its usc_task is in the trace
@@ -181,6 +182,7 @@ class Definitions {
   void add_descriptor(const trace::RawRecord& record);
 
   std::vector<std::uint64_t> frames_;
+  std::size_t thread_names_ = 0;  // beyond the first one of each thread
   FileFacts unknown_;
   std::size_t descriptor_bytes_ = 0;
   std::multimap<std::uint32_t, trace::ProcessId> by_pid_;

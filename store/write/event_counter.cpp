@@ -48,7 +48,7 @@ Result<void> EventCounter::hand_over() {
 }
 
 void EventCounter::take_threads() {
-  for (const Thread& thread : coming_threads_) threads_.push_back({.thread = thread});
+  for (const Thread& thread : coming_threads_) threads_.emplace_back().thread = thread;
   coming_threads_.clear();
 }
 
@@ -133,14 +133,33 @@ void EventCounter::count(const CountedEvent& event) {
   if (event.object.is_about_any) objects_.add(facts, event.object);
 }
 
+void EventCounter::count_work(const CountedEvent& event, Work& work) {
+  work.events++;
+  work.errors += event.facts.error != 0;
+  if (!event.is_syscall) return;
+  work.total_ns += event.facts.duration;
+  if (event.waits) work.wait_ns += event.facts.duration;
+}
+
+// Beyond the bound, everything counts for the last one.
+EventCounter::Program& EventCounter::program_of(Counts& counts, trace::ImageId image) {
+  constexpr std::size_t kMost = 64;
+  std::vector<Program>& programs = counts.programs;
+  if (!programs.empty() && programs.back().image == image) return programs.back();
+  const auto at =
+      std::find_if(programs.begin(), programs.end(), [image](const Program& one) { return one.image == image; });
+  if (at != programs.end()) return *at;
+  if (programs.size() >= kMost) return programs.back();
+  Program& added = programs.emplace_back();
+  added.image = image;
+  return added;
+}
+
 void EventCounter::count_for_thread(const CountedEvent& event) {
   Counts& counts = threads_[event.thread];
-  counts.events++;
-  counts.errors += event.facts.error != 0;
-  if (!event.is_syscall) return;
-  counts.total_ns += event.facts.duration;
-  if (event.waits) counts.wait_ns += event.facts.duration;
-  if (counts.thread.is_many) return;
+  count_work(event, counts);
+  count_work(event, program_of(counts, event.facts.image));
+  if (!event.is_syscall || counts.thread.is_many) return;
   const GapCall call{event.facts.event, event.facts.kind, event.stack};
   if (!event.attached) end_gap(counts, event.entry_ns, GapEdge::kCall, call);
   counts.thread.outside_ns = event.is_over ? std::optional(event.end_ns) : std::nullopt;
@@ -197,11 +216,19 @@ Result<void> EventCounter::write_cells() {
 Result<void> EventCounter::write_threads() {
   auto insert = database_.prepare("INSERT INTO thread_total VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)");
   if (!insert) return insert.error();
-  for (const Counts& counts : threads_)
+  auto insert_program = database_.prepare("INSERT INTO program_total VALUES(?1, ?2, ?3, ?4, ?5, ?6)");
+  if (!insert_program) return insert_program.error();
+  for (const Counts& counts : threads_) {
     if (auto done = insert->run(counts.thread.row, counts.events, counts.errors, counts.total_ns, counts.wait_ns,
                                 counts.gaps, counts.gap_ns);
         !done)
       return done;
+    for (const Program& program : counts.programs)
+      if (auto done = insert_program->run(counts.thread.row, maybe_id(program.image), program.events, program.errors,
+                                          program.total_ns, program.wait_ns);
+          !done)
+        return done;
+  }
   return {};
 }
 

@@ -99,15 +99,22 @@ class EventCounter {
     EventRowId first;
     CellLatency latency;
   };
-  struct Counts {
-    Thread thread;
-    GapCall last{};  // the call before, if being outside of calls began with one
+  struct Work {
     std::uint64_t events = 0;
     std::uint64_t errors = 0;
     std::uint64_t total_ns = 0;
     std::uint64_t wait_ns = 0;  // part of it in calls that wait
-    std::uint64_t gaps = 0;     // times outside of calls
+  };
+  // What a thread did in one program.
+  struct Program : Work {
+    trace::ImageId image;
+  };
+  struct Counts : Work {
+    Thread thread;
+    GapCall last{};          // the call before, if being outside of calls began with one
+    std::uint64_t gaps = 0;  // times outside of calls
     std::uint64_t gap_ns = 0;
+    std::vector<Program> programs;  // in the order of their first events; few threads execute many
   };
 
   Result<void> hand_over();
@@ -119,6 +126,8 @@ class EventCounter {
   void count_batch();
   void count(const CountedEvent& event);
   void count_for_thread(const CountedEvent& event);
+  static void count_work(const CountedEvent& event, Work& work);
+  static Program& program_of(Counts& counts, trace::ImageId image);
   void end_gap(Counts& counts, std::uint64_t time, GapEdge until, const GapCall& after);
   Result<void> write_cells();
   Result<void> write_threads();

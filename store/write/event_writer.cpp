@@ -110,6 +110,7 @@ Result<void> EventWriter::write(const trace::OrderedCall& call) {
     }
     const trace::OrderedEvent& whole = changed ? *changed : event;
     if (StringWriter::is_followed(whole)) {
+      followed_any_ = true;
       if (auto done = strings_.follow(whole, call.strings); !done) return done;
       continue;
     }
@@ -144,6 +145,7 @@ Result<ObjectRowId> EventWriter::write_details(const trace::OrderedEvent& event,
   if (auto done = strings_.write(id); !done) return done.error();
   counted.object = strings_.object();
   if (auto done = sets_.write(id, event); !done) return done.error();
+  if (auto done = sets_.write_passed(id, strings_.passed()); !done) return done.error();
   if (!call.futexes.empty())
     if (auto done = futexes_.write(id, event, call.futexes); !done) return done.error();
   return objects_.row_of(event, counted.object);

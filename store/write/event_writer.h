@@ -52,6 +52,8 @@ class EventWriter {
 
   [[nodiscard]] std::uint64_t events() const { return events_; }
   [[nodiscard]] std::uint64_t last_ns() const { return last_ns_; }
+  // Whether there were calls that are no events (StringWriter::is_followed()).
+  [[nodiscard]] bool followed_any() const { return followed_any_; }
 
   // Losses found on the way: undefined stacks and tasks, by cause and process.
   [[nodiscard]] const std::map<LossKey, LossFacts>& losses() const { return losses_; }
@@ -121,6 +123,7 @@ class EventWriter {
   std::uint64_t duration_left_ = std::uint64_t{1} << 63U;  // see event_writer.cpp
   std::map<LossKey, LossFacts> losses_;
   std::uint64_t events_ = 0;
+  bool followed_any_ = false;
   std::uint64_t last_ns_ = 0;
 };
 

@@ -12,14 +12,15 @@ std::size_t ObjectTotals::KeyHash::operator()(const Key& key) const noexcept {
   std::uint64_t hash = std::uint64_t{key.kind.value()} << 32U | key.image.value();
   for (const std::uint64_t part :
        {static_cast<std::uint64_t>(key.process.value()), static_cast<std::uint64_t>(key.trigger.value()),
-        static_cast<std::uint64_t>(key.error), static_cast<std::uint64_t>(key.name.value()),
+        static_cast<std::uint64_t>(key.error) ^ std::uint64_t{key.space} << 32U,
+        static_cast<std::uint64_t>(key.name.value()),
         static_cast<std::uint64_t>(key.folder.value()) << 2U | static_cast<std::uint64_t>(key.part)})
     hash = (hash ^ hash >> 29U ^ part) * kFactor;
   return static_cast<std::size_t>(hash ^ hash >> 32U);
 }
 
 Result<void> ObjectTotals::prepare() {
-  auto rows = database_.rows("object_total", 13);
+  auto rows = database_.rows("object_total", 14);
   if (!rows) return rows.error();
   rows_ = std::move(*rows);
   return {};
@@ -28,14 +29,14 @@ Result<void> ObjectTotals::prepare() {
 void ObjectTotals::add(const Facts& call, const CallObject& object) {
   const std::uint64_t bytes = std::min(call.bytes, bytes_left_);
   bytes_left_ -= bytes;
-  const auto total_of = [&](trace::StringRowId folder, trace::StringRowId name, std::int64_t error,
-                            Key::Part part) -> Total& {
-    Total& total = totals_[{call.kind, call.process, call.image, call.trigger, folder, name, error, part}];
+  const auto total_of = [&](trace::StringRowId folder, trace::StringRowId name, std::int64_t error, Key::Part part,
+                            std::uint32_t space = 0) -> Total& {
+    Total& total = totals_[{call.kind, call.process, call.image, call.trigger, folder, name, space, error, part}];
     total.events++;
     total.last = call.event;
     return total;
   };
-  Total& total = total_of(object.folder, object.name, call.error, Key::Part::kCall);
+  Total& total = total_of(object.folder, object.name, call.error, Key::Part::kCall, object.space);
   total.changes += object.changes && call.error == 0;
   total.total_ns += call.duration;
   total.bytes += bytes;
@@ -65,10 +66,10 @@ Result<void> ObjectTotals::write(const Totals& totals) {
     const LastingText part{key.part == Key::Part::kCall     ? "call"
                            : key.part == Key::Part::kSource ? "source"
                                                             : "target"};
-    auto done =
-        rows_->add(key.kind, maybe_id(key.process), maybe_id(key.image), maybe_id(key.trigger), maybe_id(key.folder),
-                   maybe_id(key.name), part, key.error ? std::optional(key.error) : std::nullopt, total.events,
-                   total.total_ns, total.bytes, total.changes, total.last);
+    auto done = rows_->add(
+        key.kind, maybe_id(key.process), maybe_id(key.image), maybe_id(key.trigger), maybe_id(key.folder),
+        maybe_id(key.name), part, key.error ? std::optional(key.error) : std::nullopt, total.events, total.total_ns,
+        total.bytes, total.changes, total.last, key.space != 0 ? std::optional(std::int64_t{key.space}) : std::nullopt);
     if (!done) return done;
   }
   return {};

@@ -29,6 +29,8 @@ struct CallObject {
   bool has_target = false;      // it gives the object another name (rename, link), which is this one
   trace::StringRowId target_folder{};
   trace::StringRowId target{};
+  std::uint32_t space =
+      0;                 // the mount namespace of the file, where it is another file than that of this name elsewhere
   bool changes = false;  // the call changes the object, if it succeeds
 };
 
@@ -64,6 +66,7 @@ class ObjectTotals {
     FrameRowId trigger;
     trace::StringRowId folder;
     trace::StringRowId name;
+    std::uint32_t space = 0;
     std::int64_t error = 0;
     enum class Part : std::uint8_t { kCall, kSource, kTarget } part = Part::kCall;
     bool operator==(const Key&) const = default;

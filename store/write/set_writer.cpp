@@ -105,6 +105,14 @@ Result<bool> SetWriter::write_of(const Look& look, EventRowId event_id, const us
   return true;
 }
 
+Result<void> SetWriter::write_passed(EventRowId event_id, std::span<const DescriptorTracker::Passed> passed) {
+  std::int64_t place = 0;
+  for (const auto& [arg, fd, name, late] : passed)
+    if (auto done = rows_->add(event_id, arg, place++, fd, LastingText{"passed"}, maybe_id(name), late ? 1 : 0); !done)
+      return done;
+  return {};
+}
+
 // What a number stands for is what it stood for at the look: other threads may have replaced it since the call began.
 Result<void> SetWriter::add(const Look& look, EventRowId event_id, std::uint32_t process, const usc_waited& waited,
                             int arg, std::uint8_t wants) {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Fills event_descriptor: the descriptors in the set of a call that waits (poll, select, epoll_wait), as a look found
 // them; and event_buffers: how much a call with a list of buffers (writev, sendmsg) asks for. Only the first and the
-// last look are kept, so only calls are described that were under way at one of these.
+// last look are kept, so only calls are described that were under way at one of these. And the descriptors that
+// messages carry (SCM_RIGHTS), of every call.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -14,6 +16,7 @@
 
 #include "store/db/database.h"
 #include "store/db/string_table.h"
+#include "store/descriptors/descriptor_tracker.h"
 #include "store/model/definitions.h"
 #include "store/model/row_ids.h"
 #include "uscope/record.h"
@@ -30,6 +33,7 @@ class SetWriter {
 
   // `event_id` is the event's row.
   Result<void> write(EventRowId event_id, const usc_event& event);
+  Result<void> write_passed(EventRowId event_id, std::span<const DescriptorTracker::Passed> passed);
 
  private:
   // What a look found of a thread that was asleep in such a call.

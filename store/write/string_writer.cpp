@@ -29,6 +29,12 @@ const std::vector<syscalls::ObjectArgs>& all_object_args() {
   return all;
 }
 
+bool has_whole_path(std::span<const trace::OrderedString> strings, int arg) {
+  return std::any_of(strings.begin(), strings.end(), [arg](const trace::OrderedString& one) {
+    return one.arg == arg && one.string_id && (one.flags & USC_STRING_TRUNCATED) == 0;
+  });
+}
+
 }  // namespace
 
 Result<void> StringWriter::prepare() {
@@ -82,7 +88,7 @@ Result<void> StringWriter::write_texts(EventRowId event_id, std::span<const trac
   for (const trace::OrderedString& string : strings) {
     if (trace::is_content(string.kind))
       if (auto done = write_contents(event_id, string); !done) return done;
-    if (!string.string_id) continue;
+    if (!string.string_id || trace::string_holds(string.kind) == trace::StringHolds::DESCRIPTOR) continue;
     const auto source = trace::is_from_kernel(string.kind) ? StringSource::kKernel : StringSource::kProgram;
     if (auto done = insert(event_id, string.arg, string.string_id, (string.flags & USC_STRING_LATE) != 0, source);
         !done)
@@ -97,10 +103,12 @@ Result<void> StringWriter::observe(const usc_event& event, std::span<const trace
   image_ = executed ? image_of(event) : nullptr;
   argv_ = args.argv;
   texts_ = strings;
-  if (image_ != nullptr && !image_->path.empty()) {
+  if (image_ != nullptr && !image_->path.empty() && !has_whole_path(strings, args.path)) {
     auto path = executed_path(event, *image_, args);
     if (!path) return path.error();
-    with_path_.assign(strings.begin(), strings.end());
+    with_path_.clear();
+    for (const trace::OrderedString& string : strings)
+      if (string.arg != args.path) with_path_.push_back(string);
     with_path_.push_back(*path);
     texts_ = with_path_;
   }
@@ -122,8 +130,8 @@ Result<void> StringWriter::write(EventRowId event_id) {
   return id ? insert(event_id, argv_, *id, false, StringSource::kProgram) : id.error();
 }
 
-// The path that was passed. The kernel keeps "/dev/fd/3/sub" of what execveat began at descriptor 3, and "/dev/fd/3" of
-// an empty path.
+// The path that was passed, where it could not be read, or not all of it, and in old traces. The kernel keeps
+// "/dev/fd/3/sub" of what execveat began at descriptor 3, and "/dev/fd/3" of an empty path.
 Result<trace::OrderedString> StringWriter::executed_path(const usc_event& event, const ImageFacts& image,
                                                          ExecArgs args) {
   std::string_view path = image.path;
@@ -138,6 +146,7 @@ Result<trace::OrderedString> StringWriter::executed_path(const usc_event& event,
   string.kind = USC_STRING_EXEC;
   string.flags = image.path == kRedacted ? USC_STRING_REDACTED : 0;
   string.first = path.empty() ? '\0' : path.front();
+  string.is_special = path.starts_with("/proc/") || path.starts_with("/dev/");
   return string;
 }
 
@@ -166,13 +175,15 @@ void StringWriter::find_object(const usc_event& event, std::span<const Descripto
     return arg < 0 || at == named.end() ? DescriptorTracker::Named{} : *at;
   };
   const auto text = [&](int arg) -> const trace::OrderedString* {
-    const auto at =
-        std::find_if(strings.begin(), strings.end(), [arg](const trace::OrderedString& one) { return one.arg == arg; });
+    const auto at = std::find_if(strings.begin(), strings.end(), [arg](const trace::OrderedString& one) {
+      return one.arg == arg && trace::string_holds(one.kind) != trace::StringHolds::DESCRIPTOR;
+    });
     return arg < 0 || at == strings.end() || !at->string_id ? nullptr : &*at;
   };
   const auto take = [this](const DescriptorTracker::Named& one) {
     object_.name = one.string_id;
     object_.is_folder = one.is_folder;
+    object_.space = one.space;
   };
   object_.changes = args.changes || (args.open_flags >= 0 && syscalls::makes_anew(event.args[args.open_flags]));
   if (args.path >= 0) {
@@ -184,9 +195,14 @@ void StringWriter::find_object(const usc_event& event, std::span<const Descripto
     }
     if (const trace::OrderedString* path = text(args.path)) {
       object_.name = path->string_id;
+      object_.space = descriptors_.space();
       object_.folder = descriptors_.folder();
       object_.is_path = path->first != 0;
       object_.is_folder = path->first == 0 && descriptor(args.folder).is_folder;
+      if (descriptors_.special()) {  // through a descriptor: what that is
+        object_.name = descriptors_.special();
+        object_.is_path = false;
+      }
     } else if (event.args[args.path] == 0) {
       take(descriptor(args.folder));
     }

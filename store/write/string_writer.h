@@ -52,6 +52,9 @@ class StringWriter {
   // What the arguments of an event point to, whatever its source.
   Result<void> write_texts(EventRowId event_id, std::span<const trace::OrderedString> strings);
 
+  // The descriptors in the messages of the call observed last.
+  [[nodiscard]] std::span<const DescriptorTracker::Passed> passed() const { return descriptors_.passed(); }
+
   // What the call observed last is about.
   [[nodiscard]] const CallObject& object() const { return object_; }
 

@@ -70,6 +70,11 @@ std::string lockdown_level(const Host& host) {
   return text.substr(begin + 1, end - begin - 1);
 }
 
+std::uint32_t own_mount_space() {
+  struct stat space {};
+  return stat("/proc/self/ns/mnt", &space) == 0 ? static_cast<std::uint32_t>(space.st_ino) : 0;
+}
+
 bool in_initial_pid_namespace(const Host& host) {
   constexpr const char* kInitial = "pid:[4026531836]";  // PROC_PID_INIT_INO of include/linux/proc_ns.h
   std::error_code error;

@@ -37,6 +37,8 @@ struct Host {
 
 // Other processes are identified by pids of the initial namespace, so /proc must show these.
 [[nodiscard]] bool in_initial_pid_namespace(const Host& host);
+// The mount namespace of this process, by its inode; 0: /proc does not say.
+[[nodiscard]] std::uint32_t own_mount_space();
 // Checks what the BPF programs need, except loading them, which is the decisive test.
 [[nodiscard]] std::vector<Check> bpf_checks(const Host& host);
 // Checks what the kernel module needs. Stops at the first check that makes the others pointless; the last one tells

@@ -10,7 +10,7 @@
  * question are run by code of their own, unrolled by USC_UNROLL: where config is known when that code is loaded), usc_loop(count, body,
  * context) (calls body(i, context) until it returns not 0), STRETCH_MOST_BYTES (open_stretch), MM_FIELD(task, field) (of task->mm),
  * TASK_FIELD(task, field) and SIGNAL_FIELD(task, field) (of task->signal; both for paths that are seldom taken), VMA_SPACE(vma)
- * (context.ctx_id of its mm), SERIAL(of) (where the last serial number of a task, process, image, stack or file is kept), barrier().
+ * (context.ctx_id of its mm), SERIAL(of) (where the last serial number of a task, process, image, stack or file is kept; of a space: not 0 once several mount namespaces were met), barrier().
  */
 #ifndef USCOPE_CORE_PORT_H
 #define USCOPE_CORE_PORT_H
@@ -106,7 +106,11 @@ static void keep_page(char *to, const char *from);
  * Files. path_components: the components' bytes, innermost first. read_memory_key: of memory behind a descriptor (memfd, a
  * deleted file in /dev/shm) the part of its key that stays whatever is written to it; false for other files.
  */
-static struct file *hold_image_file(struct task_struct *task); /* the executable's, 0 = none */
+static struct file *hold_image_file(struct task_struct *task);		 /* the executable's, 0 = none */
+static struct file *hold_descriptor(struct task_struct *task, __u32 fd); /* of the current task; 0 = not open */
+static void describe_file(struct file *file, struct usc_passed *to);	 /* its fields but for fd and path */
+static bool is_local_socket(struct file *file);				 /* of family AF_UNIX */
+static __u32 mount_space(struct task_struct *task);			 /* its mount namespace, by its inode */
 static void release_image_file(struct file *file);
 static void read_file_key(struct file *file, struct usc_file_key *key);
 static bool read_memory_key(struct file *file, struct usc_file_key *key);

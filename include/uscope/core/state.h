@@ -305,6 +305,20 @@ struct buffer_walk {
 	__u32 is_cut; /* something was left out */
 };
 
+/* How far the control data of a call's messages has been gone through. Not on the stack, likewise. */
+struct passed_walk {
+	__u64 message;	/* address of the next struct mmsghdr */
+	__u64 control;	/* address of the next control message, */
+	__u64 end;	/* and where they end */
+	__u64 next;	/* address of the next descriptor of the control message at hand */
+	__u32 messages; /* struct mmsghdr that have not been looked at */
+	__u32 left;	/* descriptors of the control message at hand that have not */
+	__u32 is_narrow;
+	__u32 arg;
+	__u32 kind; /* enum usc_string_kind */
+	__u32 flags;
+};
+
 /* Room for a string's record, of the hooks of calls alone; a word more, for its padding. Or for a futex's. Behind a
  * vector there is room for twice what is taken, since the verifier sees only where a piece begins and how long it is. */
 struct string_scratch {
@@ -322,9 +336,20 @@ struct string_scratch {
 			struct usc_futex futex;
 			char words[USC_FUTEX_WORDS];
 		};
+		struct {
+			struct usc_string passed_string;
+			struct usc_passed passed;
+		};
+		struct text_scratch path; /* behind passed, by path_components() */
 	};
 	struct buffer_walk buffers;
+	struct passed_walk passing;
 };
+
+USC_ASSERT(sizeof(struct usc_string) + sizeof(struct usc_passed) == sizeof(struct usc_file), "the path follows");
+USC_ASSERT(sizeof(struct usc_string) + __builtin_offsetof(struct usc_passed, truncated) ==
+		   __builtin_offsetof(struct usc_file, truncated),
+	   "path_components() notes it there");
 
 #define SAMPLE_BYTES (2 * USC_SAMPLE_PAGES * PAGE_BYTES)
 

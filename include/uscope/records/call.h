@@ -23,6 +23,7 @@ enum usc_abi {
 #define USC_EVENT_NO_RESULT 2 /* result means nothing: rt_sigreturn */
 #define USC_EVENT_ATTACHED 4  /* was under way when tracing began; entry_ns is when that was */
 #define USC_EVENT_FOLLOWED 8  /* not asked for: it tells what descriptors and folders stand for, and has no stack */
+#define USC_EVENT_PASSES 16   /* its messages carry descriptors */
 
 /*
  * One event. `source` and `kind` say what happened, of a system call together with `abi`. head.time is the time of return
@@ -100,6 +101,8 @@ USC_INLINE __u64 usc_string_slot(__u32 slot, __u32 kind)
 
 /* In such a word: the call is followed where it is not to be recorded. Its record has USC_EVENT_FOLLOWED. */
 #define USC_CALL_FOLLOWED (1ull << 63)
+/* The call opens a file by a path: where several mount namespaces are traced, which file it was is recorded. */
+#define USC_CALL_OPENS (1ull << 62)
 
 #define USC_VECTOR_LENGTHS 8
 
@@ -122,6 +125,26 @@ struct usc_string {
 	__u8 kind; /* enum usc_string_kind */
 	__u16 pad;
 	char text[];
+};
+
+/*
+ * A descriptor that a message carries to another process, or that one has brought: one usc_string holds this and the
+ * components of the file's path, as usc_file has them.
+ */
+struct usc_passed {
+	__u64 dev;
+	__u64 ino;
+	__s32 fd;
+	__u32 mode;	  /* as stat(2) has it; some kernels give no type to anonymous inodes */
+	__u32 filesystem; /* its number, as statfs(2) has it */
+	__u32 links;	  /* 0: deleted, or it never had a name */
+	__u32 space;	  /* OPENED: the mount namespace of the task, by its inode */
+	__u32 pad;
+	__u64 pad3[2];
+	__u16 path_bytes;
+	__u8 truncated; /* not all components fitted */
+	__u8 pad2[5];
+	char path[];
 };
 
 /* What a futex is known by, whoever asks. */
@@ -174,6 +197,7 @@ USC_ASSERT(USC_STRING_KIND_COUNT <= 1 << USC_STRING_KIND_BITS, "usc_config has f
 USC_ASSERT_SIZE(usc_event, 104);
 USC_ASSERT_SIZE(usc_string, 40);
 USC_ASSERT_SIZE(usc_vector, 88);
+USC_ASSERT_SIZE(usc_passed, 64);
 USC_ASSERT_SIZE(usc_futex, 104);
 
 #endif

@@ -150,6 +150,8 @@ INSERT INTO thread_total SELECT c.thread_id, count(*), sum(failed), coalesce(sum
   coalesce(sum(dur_ns) FILTER (WHERE kind_id IN (SELECT id FROM waiting)), 0),
   (SELECT count(*) FROM time_apart b WHERE b.thread_id = c.thread_id),
   (SELECT coalesce(sum(dur_ns), 0) FROM time_apart b WHERE b.thread_id = c.thread_id) FROM counted c GROUP BY c.thread_id;
+INSERT INTO program_total SELECT c.thread_id, c.image_id, count(*), sum(failed), coalesce(sum(dur_ns), 0),
+  coalesce(sum(dur_ns) FILTER (WHERE kind_id IN (SELECT id FROM waiting)), 0) FROM counted c GROUP BY c.thread_id, c.image_id;
 DROP TABLE time_apart;
 DROP TABLE open_gap;
 INSERT INTO stack_end SELECT stack.ended, count(DISTINCT stack.id), count(event.id)
@@ -160,7 +162,7 @@ INSERT INTO notable_event SELECT 'slowest', id FROM (SELECT id FROM event WHERE 
 INSERT INTO notable_event SELECT 'wait', id FROM (SELECT id FROM event WHERE dur_ns IS NOT NULL
   AND kind_id IN (SELECT id FROM waiting) ORDER BY dur_ns DESC, id LIMIT 1000);
 DROP TABLE waiting;
-INSERT INTO object_total SELECT c.kind_id,
+INSERT INTO object_total(kind_id, process_id, image_id, trigger_frame_id, folder_id, string_id, part, errno, events, total_ns, bytes, changes, last_event_id) SELECT c.kind_id,
   (SELECT process_id FROM thread WHERE thread.id = c.thread_id) AS process, c.image_id,
   c.trigger_frame_id,
   CASE k.name WHEN 'openat' THEN (SELECT string_id FROM event_string s WHERE s.event_id = c.id AND arg = 0) END,

@@ -42,6 +42,7 @@ const std::map<std::string_view, LossClass>& expected() {
       {"perf_map_size", LossClass::FACTS},
       {"jit_spaces_full", LossClass::FACTS},
       {"jump_unread", LossClass::FACTS},
+      {"ring_full_followed", LossClass::FACTS},
       {"no_answer", LossClass::FACTS},
       {"verify_skipped", LossClass::CHECKS},
       {"rows_memory", LossClass::NOTHING},

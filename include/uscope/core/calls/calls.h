@@ -257,7 +257,7 @@ static __always_inline __u32 cause_of_lost(const struct task_entry *t)
 	case I386_seccomp:
 		return narrow && t->args[1] & NEW_LISTENER ? USC_LOSS_RING_FULL_SHARING : USC_LOSS_RING_FULL_EVENT;
 	default:
-		return t->event_flags & USC_EVENT_FOLLOWED ? USC_LOSS_RING_FULL_RECORD : USC_LOSS_RING_FULL_EVENT;
+		return t->event_flags & USC_EVENT_FOLLOWED ? USC_LOSS_RING_FULL_FOLLOWED : USC_LOSS_RING_FULL_EVENT;
 	}
 }
 
@@ -396,6 +396,13 @@ static __noinline int send_io_uring(struct task_entry *t, __u64 now)
 	return 0;
 }
 
+/* A message that is only followed because it might have carried descriptors, and did not. */
+static __always_inline bool tells_nothing(const struct task_entry *t)
+{
+	return (t->event_flags & (USC_EVENT_FOLLOWED | USC_EVENT_PASSES)) == USC_EVENT_FOLLOWED &&
+	       is_message(t->abi, t->nr);
+}
+
 /* A call that goes on when the program calls restart_syscall. */
 static __always_inline void note_restart(struct task_entry *t)
 {
@@ -417,6 +424,10 @@ static __noinline int call_returns(struct task_struct *task, struct task_entry *
 	t->flags &= ~(TASK_IN_CALL | TASK_EXECED);
 	if (!has_question())
 		strings_at_return(t, result);
+	if (tells_nothing(t))
+		return 0;
+	if (config.mount_space && result >= 0 && string_word(t->abi, t->nr) & USC_CALL_OPENS && !has_question())
+		send_opened(t, result);
 	send_event(t, result, how, now);
 	if (is_io_uring_setup(t) && result >= 0)
 		send_io_uring(t, now);
@@ -485,7 +496,7 @@ static __always_inline int core_sys_exit(struct task_struct *task, struct task_e
  */
 static __always_inline int core_open_call(struct task_entry *t, __u64 before_ns, struct usc_event *event)
 {
-	if (!(t->flags & TASK_IN_CALL))
+	if (!(t->flags & TASK_IN_CALL) || tells_nothing(t))
 		return 0;
 	event->entry_ns = *(volatile __u64 *)&t->entry_ns;
 	if (event->entry_ns >= before_ns || t->open_ns == event->entry_ns)

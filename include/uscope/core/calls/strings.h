@@ -9,6 +9,7 @@
 #define USCOPE_CORE_STRINGS_H
 
 #include "uscope/core/calls/futexes.h"
+#include "uscope/core/calls/passed.h"
 #include "uscope/core/numbers.h"
 
 #define ADDRESS_BYTES 128 /* sizeof(struct sockaddr_storage): the kernel takes no more */
@@ -26,7 +27,7 @@
 #define STAT_BYTES 144
 #define STATX_BYTES 256
 
-/* The configuration's word of a call, with USC_CALL_FOLLOWED. */
+/* The configuration's word of a call, with USC_CALL_FOLLOWED and USC_CALL_OPENS. */
 static __always_inline __u64 string_word(__u32 abi, __u32 nr)
 {
 	if (nr >= USC_SYSCALL_BITS)
@@ -39,7 +40,7 @@ static __always_inline __u64 string_word(__u32 abi, __u32 nr)
 /* Of a call: its word as usc_string_slot() makes it, 0 = no strings. */
 static __always_inline __u64 string_kinds(const struct task_entry *t)
 {
-	return string_word(t->abi, t->nr) & ~USC_CALL_FOLLOWED;
+	return string_word(t->abi, t->nr) & ~(USC_CALL_FOLLOWED | USC_CALL_OPENS);
 }
 
 static __always_inline __u64 most_string_bytes(void)
@@ -94,19 +95,17 @@ static __always_inline void find_address_out(struct string_place *place, __u64 f
 	place->bytes = bytes > ADDRESS_BYTES ? ADDRESS_BYTES : bytes;
 }
 
-/* struct msghdr begins with msg_name and msg_namelen. */
-static __always_inline int find_message(struct string_place *place, __u32 abi, __u64 from)
+/* The address of a struct msghdr, and where its control data lies. */
+static __always_inline int find_message(struct string_scratch *room, struct string_place *place, __u32 abi, __u64 from)
 {
-	__u64 head[2] = {};
+	struct message_head head;
 
-	if (read_user(head, abi == USC_ABI_I386 ? 8 : 16, (const void *)from))
+	if (read_message(&head, is_narrow_message(abi), from))
 		return -1;
-	if (abi == USC_ABI_I386) {
-		head[1] = head[0] >> 32;
-		head[0] = (__u32)head[0];
-	}
-	place->from = head[0];
-	place->bytes = head[0] ? (__u32)head[1] : 0;
+	room->passing.control = head.control;
+	room->passing.end = head.control + head.control_bytes;
+	place->from = head.name;
+	place->bytes = head.name ? head.name_bytes : 0;
 	return 0;
 }
 
@@ -143,7 +142,8 @@ static __always_inline __u64 structure_bytes(__u32 kind, __u64 next, __s64 resul
 }
 
 /* Not 0: it could not be read. */
-static __always_inline int find_string(struct string_place *place, __u32 abi, __u32 kind, __s64 result)
+static __always_inline int find_string(struct string_scratch *room, struct string_place *place, __u32 abi, __u32 kind,
+				       __s64 result)
 {
 	__u64 next = place->next;
 
@@ -156,7 +156,7 @@ static __always_inline int find_string(struct string_place *place, __u32 abi, __
 		break;
 	case USC_STRING_MESSAGE:
 	case USC_STRING_MESSAGE_OUT:
-		return find_message(place, abi, place->from);
+		return find_message(room, place, abi, place->from);
 	case USC_STRING_RESULT:
 		place->bytes = result;
 		break;
@@ -315,7 +315,7 @@ static __always_inline long read_string(struct string_scratch *room, struct stri
 		return read_text(room, place->from);
 	if (is_vector(kind))
 		return read_vector(room, place, abi, kind, result);
-	if (find_string(place, abi, kind, result))
+	if (find_string(room, place, abi, kind, result))
 		return -1;
 	bytes = place->bytes;
 	most = most_of(kind, bytes);
@@ -427,6 +427,28 @@ static __always_inline void note_room(struct task_entry *t, __u32 arg)
 		read_user(&t->address_room, sizeof(t->address_room), (const void *)t->args[arg + 1]);
 }
 
+static __always_inline __u32 passed_kind(__u32 message)
+{
+	return message == USC_STRING_MESSAGE ? USC_STRING_PASSED : USC_STRING_PASSED_OUT;
+}
+
+/* Takes what is of one kind: a string; and notes where messages may have descriptors. Not 0: it could not be read. */
+static __always_inline int take_slot(struct task_entry *t, __u32 arg, __u32 kind, __u32 flags, __s64 result)
+{
+	bool is_head = kind == USC_STRING_MESSAGE || kind == USC_STRING_MESSAGE_OUT;
+	struct string_scratch *room = string_at(current_cpu());
+	int error;
+
+	if (kind == USC_STRING_PASSED || kind == USC_STRING_PASSED_OUT)
+		return note_messages(t, arg, kind, flags, result);
+	if (t->event_flags & USC_EVENT_FOLLOWED && is_message(t->abi, t->nr))
+		return is_head ? note_message(t, arg, passed_kind(kind), flags) : 0;
+	error = take_string(t, arg, kind, flags, result);
+	if (is_head && room)
+		note_passing(t, &room->passing, arg, passed_kind(kind), flags);
+	return error;
+}
+
 /* 1: it is read at the return. The verifier goes once through this function and the next one: a loop that branched here
  * would be too much for it. */
 USC_SUBPROGRAM int take_slot_at_entry(struct task_entry *t, __u64 kinds, __u32 slot)
@@ -440,10 +462,10 @@ USC_SUBPROGRAM int take_slot_at_entry(struct task_entry *t, __u64 kinds, __u32 s
 		return 0;
 	if (kind == USC_STRING_ADDRESS_OUT)
 		note_room(t, arg_of_slot(slot));
-	return !usc_string_is_read_at_entry(kind) || take_string(t, arg_of_slot(slot), kind, 0, 0);
+	return !usc_string_is_read_at_entry(kind) || take_slot(t, arg_of_slot(slot), kind, 0, 0);
 }
 
-/* What the kernel writes is there where the call did not fail; an exec that did has its path still. */
+/* What the kernel writes is there where the call did not fail. */
 USC_SUBPROGRAM int take_slot_at_return(struct task_entry *t, __u64 kinds, __u32 slot, __s64 result)
 {
 	__u32 kind;
@@ -453,10 +475,11 @@ USC_SUBPROGRAM int take_slot_at_return(struct task_entry *t, __u64 kinds, __u32 
 	kind = kind_in_slot(t, kinds, slot);
 	if (!kind || kind == USC_STRING_FUTEX)
 		return 0;
-	if (usc_string_is_read_at_entry(kind))
-		take_string(t, arg_of_slot(slot), kind, USC_STRING_LATE, 0);
-	else if (kind == USC_STRING_EXEC ? result < 0 : result >= 0)
-		take_string(t, arg_of_slot(slot), kind, 0, kind == USC_STRING_ADDRESS_OUT ? t->address_room : result);
+	/* The memory of a program that was executed has gone. */
+	if (usc_string_is_read_at_entry(kind) && (kind != USC_STRING_EXEC || result < 0))
+		take_slot(t, arg_of_slot(slot), kind, USC_STRING_LATE, 0);
+	else if (!usc_string_is_read_at_entry(kind) && result >= 0)
+		take_slot(t, arg_of_slot(slot), kind, 0, kind == USC_STRING_ADDRESS_OUT ? t->address_room : result);
 	return 0;
 }
 
@@ -466,9 +489,11 @@ static __noinline int take_strings_at_entry(struct task_entry *t, __u64 kinds)
 
 	if (!t)
 		return 0;
+	forget_messages();
 	for (slot = 0; slot < USC_STRING_SLOTS && kinds >> slot * USC_STRING_KIND_BITS; slot++)
 		left |= (__u32)take_slot_at_entry(t, kinds, slot) << slot;
 	t->strings_left = left;
+	take_passed(t);
 	return 0;
 }
 
@@ -496,9 +521,11 @@ static __noinline int take_strings_at_return(struct task_entry *t, __s64 result)
 	kinds = string_kinds(t);
 	left = t->strings_left;
 	t->strings_left = 0;
+	forget_messages();
 	for (slot = 0; slot < USC_STRING_SLOTS && left >> slot; slot++)
 		if (left >> slot & 1)
 			take_slot_at_return(t, kinds, slot, result);
+	take_passed(t);
 	return 0;
 }
 

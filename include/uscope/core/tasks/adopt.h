@@ -41,7 +41,9 @@ static __noinline int send_task(struct task_struct *task, struct task_entry *t, 
 	if (flags & USC_TASK_ATTACHED && flags & USC_TASK_PROCESS)
 		record.parent_pid = parent_pid(task);
 	read_kernel_text(record.name, sizeof(record.name), task->comm);
-	if (send_record(&record.head, USC_RECORD_TASK, sizeof(record), t->serial, now_ns(), false))
+	/* One that has ended does so when it comes: begin_entry()'s time. */
+	if (send_record(&record.head, USC_RECORD_TASK, sizeof(record), t->serial,
+			t->flags & TASK_ENDED ? t->entry_ns : now_ns(), false))
 		count_loss(cpu_state_of(current_cpu()), USC_LOSS_RING_FULL_RECORD, t->process);
 	return 0;
 }
@@ -133,6 +135,20 @@ static __noinline int send_adopted_image(struct task_struct *leader, struct task
 	return 0;
 }
 
+/* A first thread that ended before the process came into the trace, while others live: it is no thread without calls. */
+static __noinline int send_earlier_end(struct task_struct *leader, struct task_entry *t)
+{
+	struct usc_task_exit record = {};
+
+	if (!t)
+		return 0;
+	record.process = t->process;
+	record.code = TASK_FIELD(leader, exit_code);
+	if (send_record(&record.head, USC_RECORD_TASK_EXIT, sizeof(record), t->serial, t->entry_ns, false))
+		count_loss(cpu_state_of(current_cpu()), USC_LOSS_RING_FULL_RECORD, t->process);
+	return 0;
+}
+
 /* Fills the entry of a process that is traced from here on. It has been claimed. `task`: one of its threads that lives,
  * which the first one need not do. */
 static __noinline int begin_process(struct task_struct *leader, struct task_struct *task, struct task_entry *t,
@@ -163,6 +179,8 @@ static __noinline int begin_process(struct task_struct *leader, struct task_stru
 	send_task(leader, t, traced_parent(leader), 0, flags | shared_when_met(leader, leader));
 	if (flags & USC_TASK_ATTACHED)
 		send_adopted_image(leader, t);
+	if (t->flags & TASK_ENDED)
+		send_earlier_end(leader, t);
 	return 0;
 }
 

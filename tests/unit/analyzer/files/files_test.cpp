@@ -70,7 +70,7 @@ TEST_F(FilesTest, OneObjectIsOneLine) {
       (3, 'sendfile', 'syscall', 'x86_64', 40), (4, 'connect', 'syscall', 'x86_64', 42), (5, 'write', 'syscall', 'x86_64', 1);
     INSERT INTO string VALUES(1, '/srv'), (2, './a'), (3, '/srv/a'), (4, 'inet:127.0.0.1:80'),
       (5, 'socket:[to inet:127.0.0.1:80]'), (6, '');
-    INSERT INTO object_total VALUES (1, NULL, NULL, NULL, 1, 2, 'call', NULL, 1, 10, 0, 0, 1), (2, NULL, NULL, NULL, NULL, 3, 'call', NULL, 1, 20, 30, 0, 1),
+    INSERT INTO object_total(kind_id, process_id, image_id, trigger_frame_id, folder_id, string_id, part, errno, events, total_ns, bytes, changes, last_event_id) VALUES (1, NULL, NULL, NULL, 1, 2, 'call', NULL, 1, 10, 0, 0, 1), (2, NULL, NULL, NULL, NULL, 3, 'call', NULL, 1, 20, 30, 0, 1),
       (2, NULL, NULL, NULL, NULL, 3, 'call', 2, 1, 0, 0, 0, 1),
       (2, NULL, 7, NULL, NULL, 3, 'call', NULL, 1, 5, 4, 0, 1), (3, NULL, NULL, NULL, NULL, 5, 'call', NULL, 1, 40, 50, 0, 1), (3, NULL, NULL, NULL, NULL, 3, 'source', NULL, 1, 0, 50, 0, 1),
       (4, NULL, NULL, NULL, NULL, 4, 'call', 2, 1, 1, 0, 0, 1), (5, NULL, NULL, NULL, 3, 6, 'call', NULL, 1, 2, 9, 0, 1);)sql");
@@ -98,7 +98,7 @@ TEST_F(FilesTest, WhoChangedAFileComesFirst) {
   test::write_store(folder_ / "renamed.db", R"sql(
     INSERT INTO kind VALUES(1, 'read', 'syscall', 'x86_64', 0), (2, 'rename', 'syscall', 'x86_64', 82);
     INSERT INTO string VALUES(1, '/srv'), (2, 'a'), (3, '/srv/a.tmp'), (4, '/srv/a');
-    INSERT INTO object_total VALUES (1, NULL, NULL, NULL, NULL, 4, 'call', NULL, 3, 900, 30, 0, 1),
+    INSERT INTO object_total(kind_id, process_id, image_id, trigger_frame_id, folder_id, string_id, part, errno, events, total_ns, bytes, changes, last_event_id) VALUES (1, NULL, NULL, NULL, NULL, 4, 'call', NULL, 3, 900, 30, 0, 1),
       (2, NULL, NULL, NULL, NULL, 3, 'call', NULL, 1, 7, 0, 1, 2), (2, NULL, NULL, NULL, 1, 2, 'target', NULL, 1, 0, 0, 1, 2);)sql");
   const store::Database store = test::open_store(folder_ / "renamed.db");
   const FileTable found = table(store, {.paths = {"/srv/a"}, .callers = true});
@@ -173,7 +173,7 @@ TEST_F(FilesTest, WaitingIsNoWork) {
   test::write_store(folder_ / "waits.db", R"sql(
     INSERT INTO kind VALUES(1, 'epoll_wait', 'syscall', 'x86_64', 232), (2, 'read', 'syscall', 'x86_64', 0);
     INSERT INTO string VALUES(1, 'anon_inode:[eventpoll]'), (2, '/a');
-    INSERT INTO object_total VALUES (1, NULL, NULL, NULL, NULL, 1, 'call', NULL, 1, 1000, 0, 0, 1), (2, NULL, NULL, NULL, NULL, 2, 'call', NULL, 1, 10, 5, 0, 1);)sql");
+    INSERT INTO object_total(kind_id, process_id, image_id, trigger_frame_id, folder_id, string_id, part, errno, events, total_ns, bytes, changes, last_event_id) VALUES (1, NULL, NULL, NULL, NULL, 1, 'call', NULL, 1, 1000, 0, 0, 1), (2, NULL, NULL, NULL, NULL, 2, 'call', NULL, 1, 10, 5, 0, 1);)sql");
   const FileTable found = table(test::open_store(folder_ / "waits.db"), {});
   EXPECT_EQ(names(found), (Names{"/a", "anon_inode:[eventpoll]"}));
   EXPECT_EQ(found.all.total_ns, 1010U);
@@ -183,7 +183,7 @@ TEST_F(FilesTest, WaitingIsNoWork) {
 // A store from elsewhere.
 TEST_F(FilesTest, DanglingIdsAreSurvived) {
   test::write_store(folder_ / "odd.db",
-                    "INSERT INTO object_total VALUES(77, 76, 78, 75, 79, 80, 'call', 2, -5, 2, 3, 0, 1);");
+                    "INSERT INTO object_total(kind_id, process_id, image_id, trigger_frame_id, folder_id, string_id, part, errno, events, total_ns, bytes, changes, last_event_id) VALUES(77, 76, 78, 75, 79, 80, 'call', 2, -5, 2, 3, 0, 1);");
   const FileTable found = table(test::open_store(folder_ / "odd.db"), {});
   EXPECT_EQ(names(found), (Names{"?"}));
   EXPECT_EQ(found.all.calls, 0U);

@@ -127,7 +127,7 @@ TEST(EventQueryPaths, ARelativePathCountsWithItsFolder) {
       (2, 2, 1, 'returned', 1, NULL, 2, 3, NULL, 3, 1, 0, 0, 0, 0, NULL), (3, 3, 1, 'returned', 1, NULL, 1, 3, NULL, -100, 1, 0, 0, 0, 0, NULL);
     INSERT INTO string VALUES(1, '/srv'), (2, 'index.html'), (3, '/srv/index.html'), (4, 'other');
     INSERT INTO event_string VALUES(1, 0, 1, 0, 2), (1, 1, 2, 0, 0), (2, 0, 3, 0, 2), (3, 0, 1, 0, 2), (3, 1, 4, 0, 0);
-    INSERT INTO object_total VALUES(1, NULL, NULL, NULL, 1, 2, 'call', NULL, 1, 1, 0, 0, 1), (1, NULL, NULL, NULL, 1, 4, 'call', NULL, 1, 1, 0, 0, 1),
+    INSERT INTO object_total(kind_id, process_id, image_id, trigger_frame_id, folder_id, string_id, part, errno, events, total_ns, bytes, changes, last_event_id) VALUES(1, NULL, NULL, NULL, 1, 2, 'call', NULL, 1, 1, 0, 0, 1), (1, NULL, NULL, NULL, 1, 4, 'call', NULL, 1, 1, 0, 0, 1),
       (2, NULL, NULL, NULL, NULL, 3, 'call', NULL, 1, 1, 3, 0, 1);)sql");
   const auto database = test::open_store(folder / "paths.db");
   const auto found = [&](const std::string& glob) {

@@ -55,8 +55,8 @@ TEST_F(SummaryTest, TraceFactsCount) {
 
 TEST_F(SummaryTest, ProcessesCarryLineageImageAndEnd) {
   const Summary s = summary();
-  EXPECT_EQ(s.processes.total, 7U);
-  ASSERT_EQ(s.processes.lines.size(), 7U);
+  EXPECT_EQ(s.processes.total, 8U);
+  ASSERT_EQ(s.processes.lines.size(), 8U);
   const ProcessLine& make = s.processes.lines[0];
   EXPECT_EQ(make.pid, 100);
   EXPECT_EQ(make.name, "make");
@@ -130,7 +130,7 @@ TEST_F(SummaryTest, CallsThatWaitAreApart) {
 
 TEST_F(SummaryTest, ThreadsSayWhereTheirTimeWent) {
   const Summary s = summary();
-  ASSERT_EQ(s.threads.lines.size(), 6U);
+  ASSERT_EQ(s.threads.lines.size(), 7U);
   const ThreadLine& main = s.threads.lines[0];
   EXPECT_EQ(main.pid, 100);
   EXPECT_EQ(main.tid, 100);
@@ -373,7 +373,7 @@ TEST_F(SummaryTest, AComparedStackWhoseEventWasLostNamesNoEvent) {
 TEST_F(SummaryTest, ALimitCutsListsAndKeepsTotals) {
   const Summary s = summary(2);
   EXPECT_EQ(s.processes.lines.size(), 2U);
-  EXPECT_EQ(s.processes.total, 7U);
+  EXPECT_EQ(s.processes.total, 8U);
   EXPECT_EQ(s.triggers.lines.size(), 2U);
   EXPECT_EQ(s.triggers.total, 10U);
   ASSERT_EQ(s.slowest.lines.size(), 2U);

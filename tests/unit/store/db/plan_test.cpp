@@ -98,7 +98,7 @@ TEST_F(LoaderTest, TotalsAreThoseOfTheEvents) {
   }
   load();
   const std::vector<std::string> tables{"cell",      "cell_latency",  "latency", "error_cell", "thread_total",
-                                        "stack_end", "notable_event", "gap",     "gap_total"};
+                                        "stack_end", "notable_event", "gap",     "gap_total",  "program_total"};
   database_.reset();
   sqlite3* raw = nullptr;
   ASSERT_EQ(sqlite3_open((folder_ / "db").c_str(), &raw), SQLITE_OK);

@@ -70,6 +70,7 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
       {"process", "id pid ns_pid parent_id start_ns end_ns exit_code exit_signal uses_io_uring space origin"},
       {"image", "id process_id ts_ns path argv name names"},
       {"thread", "id process_id tid ns_tid name start_ns end_ns left_ns"},
+      {"thread_name", "thread_id ts_ns name"},
       {"module", "id path build_id class"},
       {"frame", "id module_id rel_pc function function_offset file line inlined origin"},
       {"stack", "id depth ended trigger_frame_id trigger_fallback folded managed"},
@@ -98,9 +99,10 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
       {"cell_latency", "kind_id trigger_frame_id up_to_ns events"},
       {"thread_total", "thread_id events errors total_ns wait_ns gaps gap_ns"},
       {"object", "id name kind"},
+      {"program_total", "thread_id image_id events errors total_ns wait_ns"},
       {"object_total",
        "kind_id process_id image_id trigger_frame_id folder_id string_id part errno events total_ns bytes changes "
-       "last_event_id"},
+       "last_event_id space"},
       {"gap", "thread_id ts_ns dur_ns since until before_event_id after_event_id doubtful"},
       {"gap_total",
        "since until before_kind_id before_stack_id after_kind_id after_stack_id gaps total_ns longest_ns ts_ns "
