@@ -12,6 +12,12 @@ constexpr const char* kRawSuffix = ".raw.part";
 
 }  // namespace
 
+std::string replaced_text(const store::OutputPlace& place) {
+  if (!place.replaces()) return "";
+  const std::string older = place.older_name();
+  return older.empty() ? ", in place of an older file" : ", the one before is " + escape_terminal(older);
+}
+
 Result<RecordOutputs> RecordOutputs::find(const RecordVerbOptions& options) {
   auto database = store::OutputPlace::find(options.output, store::OutputKind::kDatabase, options.force);
   if (!database) return database.error();

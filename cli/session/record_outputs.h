@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "cli/session/record_plan.h"
@@ -12,6 +13,9 @@
 #include "tracer/recorder/recorder.h"
 
 namespace uscope::cli {
+
+// ", the one before is uscope.db.old", behind the name of what was written; empty if nothing had that name.
+[[nodiscard]] std::string replaced_text(const store::OutputPlace& place);
 
 class RecordOutputs {
  public:

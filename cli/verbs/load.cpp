@@ -12,6 +12,7 @@
 #include "cli/render/units.h"
 #include "cli/session/confined_load.h"
 #include "cli/session/output_owner.h"
+#include "cli/session/record_outputs.h"
 #include "cli/terminal/status_line.h"
 #include "cli/verbs/shared_options.h"
 #include "store/loader.h"
@@ -25,10 +26,10 @@ constexpr std::uint64_t kProgressSteps = 1000;
 using Client = std::optional<symbolizer::Debuginfod>;
 
 std::string load_text(const store::LoadSummary& loaded, const Client& debuginfod, const std::string& output,
-                      bool replaced) {
+                      const store::OutputPlace& place) {
   std::string text = plural(loaded.events, "event") + ", " + group_digits(loaded.lost) + " lost, " +
-                     plural(loaded.processes, "process") + " -> " + escape_terminal(output) +
-                     (replaced ? ", in place of an older file\n" : "\n");
+                     plural(loaded.processes, "process") + " -> " + escape_terminal(output) + replaced_text(place) +
+                     "\n";
   if (loaded.lost_beside) text += lost_beside_text(loaded.lost_beside) + "\n";
   if (!loaded.complete) text += "  the raw trace breaks off: its recording was not ended in order\n";
   if (loaded.damaged_bytes)
@@ -91,7 +92,7 @@ Result<int> run_load(const LoadVerbOptions& options) {
   owner.give();
   Output out(stdout);
   const std::string output = options.output.string();
-  out.write(options.format == Format::kText ? load_text(*loaded, *debuginfod, output, place->replaces())
+  out.write(options.format == Format::kText ? load_text(*loaded, *debuginfod, output, *place)
                                             : load_json(*loaded, *debuginfod, output));
   if (auto done = out.finish(); !done) return done.error();
   return 0;

@@ -142,6 +142,12 @@ bool remove_stale(int folder, const std::string& name) {
          unlinkat(folder, name.c_str(), 0) == 0;
 }
 
+FileKind kind_of(int folder, const std::string& name) {
+  const UniqueFd file = open_regular_at(folder, name);
+  const auto start = file ? look_at_start(file.get()) : FileStart{FileKind::kOther};
+  return start ? start->kind : FileKind::kOther;
+}
+
 // The folder's present path.
 std::string folder_now(int folder) {
   std::array<char, PATH_MAX> path{};
@@ -256,7 +262,7 @@ Result<void> OutputPlace::take_stream(const struct stat& status) {
 // Checks whether the existing file may be replaced, or can be written to as a stream.
 Result<void> OutputPlace::examine(bool may_stream) {
   struct stat status {};
-  replaces_ = false;
+  replaces_ = keeps_older_ = false;
   if (fstatat(folder(), name_.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
     if (errno == ENOENT) return {};
     return errno_error("cannot look at " + path_.string(), errno, write_remedy(errno));
@@ -267,15 +273,45 @@ Result<void> OutputPlace::examine(bool may_stream) {
     return Error{path_.string() + " has become " + type_of(status.st_mode), elsewhere()};
   if (!S_ISREG(status.st_mode)) return take_stream(status);
   replaces_ = true;
-  return force_ ? Result<void>() : look_at_file();
+  return look_at_file();
 }
 
 Result<void> OutputPlace::look_at_file() {
-  const UniqueFd file = open_regular_at(folder(), name_);
-  const auto start = file ? look_at_start(file.get()) : FileStart{FileKind::kOther};
-  const FileKind found = start ? start->kind : FileKind::kOther;
-  if (is_of_kind(found, kind_)) return {};
+  const FileKind found = kind_of(folder(), name_);
+  keeps_older_ = kind_ == OutputKind::kDatabase && found == FileKind::kDatabase;
+  if (force_ || is_of_kind(found, kind_)) return keeps_older_ ? look_at_older() : Result<void>();
   return Error{path_.string() + " exists, and is " + describe(found), "--force replaces it; or " + elsewhere()};
+}
+
+// Checks whether the name for the older file is free, or that of a database.
+Result<void> OutputPlace::look_at_older() {
+  struct stat status {};
+  const std::string older = name_ + std::string(kOlder);
+  if (fstatat(folder(), older.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return {};
+  const bool is_file = S_ISREG(status.st_mode);
+  const FileKind found = is_file ? kind_of(folder(), older) : FileKind::kOther;
+  if (found == FileKind::kDatabase || (is_file && force_)) return {};
+  const std::string what = is_file ? describe(found) : S_ISLNK(status.st_mode) ? "a link" : type_of(status.st_mode);
+  return Error{fmt::format("{} exists, and cannot be kept as {}, which is {}", path_.string(), older_name(), what),
+               is_file ? "--force replaces it; or " + elsewhere() : "remove that; or " + elsewhere()};
+}
+
+std::string OutputPlace::older_name() const {
+  if (!keeps_older_) return "";
+  const bool is_link = path_.filename() != name_;
+  return (is_link ? folder_now(folder()) + "/" + name_ : path_.string()) + std::string(kOlder);
+}
+
+// Until the new file gets the name, the older one has both.
+Result<void> OutputPlace::keep_older() const {
+  if (!keeps_older_) return {};
+  const std::string older = name_ + std::string(kOlder);
+  (void)unlinkat(folder(), older.c_str(), 0);
+  int failed = linkat(folder(), name_.c_str(), folder(), older.c_str(), 0) == 0 ? 0 : errno;
+  // The file system does not support hard links, or the kernel grants none of this user's file.
+  if (failed != 0 && failed != ENOENT) failed = rename_in(folder(), name_, folder(), older, true);
+  if (failed == 0 || failed == ENOENT) return {};
+  return errno_error("cannot keep " + path_.string() + " as " + older_name(), failed, elsewhere());
 }
 
 bool OutputPlace::has(std::string_view suffix) const {
@@ -398,6 +434,7 @@ Result<void> OutputFile::commit_to(const OutputPlace& place) {
   if (!stands())
     return Error{path_.string() + " was removed or replaced by somebody while it was written",
                  "somebody else writes to that folder: choose one that only you can write to"};
+  if (auto kept = now.keep_older(); !kept) return kept;
   if (is_same_folder(folder(), place.folder())) {
     if (const int failed = rename_in(folder(), name_, place.folder(), place.name_, now.replaces()); failed != 0)
       return errno_error("cannot create " + shown, failed, write_remedy(failed));

@@ -22,14 +22,18 @@ namespace uscope::store {
 // A page is text that is named by --html; all else but a raw trace (--keep-raw) is named by -o.
 enum class OutputKind { kDatabase, kRawTrace, kText, kPage };
 
+// Behind the name of a database that another one has replaced, as perf does it with perf.data.
+inline constexpr std::string_view kOlder = ".old";
+
 class OutputFile;
 
 // A name in an opened folder, and how to treat an existing file there. Copies share the folder.
 class OutputPlace {
  public:
   // Checks what exists at `path`:
-  // - nothing, or a trace of the same kind: a new file will take the name. Any other regular file, including one of
-  //   another kind, only with `force`.
+  // - nothing, or a trace of the same kind: a new file will take the name, and a database that had it is kept under
+  //   the name with kOlder behind it, in place of a database that is there. Any other regular file, including one of
+  //   another kind, is replaced only with `force`, under either name.
   // - a symbolic link is followed, to a file that need not exist, if only the caller and root can have made it and can
   //   change it: they own the link and its folder, which is not writable to others (or is sticky).
   // - a pipe or character device, or a descriptor of this process (/dev/stdout, /dev/fd/N, "-"): text is written to it.
@@ -57,6 +61,8 @@ class OutputPlace {
   [[nodiscard]] bool same_mount(const OutputPlace& other) const;
   // Whether an older file will be replaced.
   [[nodiscard]] bool replaces() const { return replaces_; }
+  // The name under which the older file will be kept; empty: it will not.
+  [[nodiscard]] std::string older_name() const;
   [[nodiscard]] int folder() const { return folder_->get(); }                // O_PATH
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }  // as given
 
@@ -73,6 +79,8 @@ class OutputPlace {
   Result<void> take_stream(const struct stat& status);
   Result<void> examine(bool may_stream);
   Result<void> look_at_file();
+  Result<void> look_at_older();
+  Result<void> keep_older() const;
 
   std::filesystem::path path_;
   OutputKind kind_;
@@ -80,6 +88,7 @@ class OutputPlace {
   std::shared_ptr<const UniqueFd> folder_;
   std::string name_;  // in the folder
   bool replaces_ = false;
+  bool keeps_older_ = false;
   std::shared_ptr<const UniqueFd> stream_;
 };
 

@@ -66,10 +66,12 @@ class Outputs(AttachCase):
         self.assertFalse(os.path.exists(marker))
         self.assertEqual(record(self.db, "--force", "--keep-raw", kept).returncode, 0)
         self.assertGreater(self.count("event"), 10)
-        # A trace of the same kind needs no word, and is said to be replaced.
+        # A trace of the same kind needs no word, and a database is kept.
+        before = self.content(self.db)
         done = record(self.db, "--keep-raw", kept)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("in place of an older file", done.stderr)
+        self.assertIn(f"the one before is {self.db}.old", done.stderr)
+        self.assertEqual(self.content(self.db + ".old"), before)
         done = record(kept)
         self.assertEqual(done.returncode, FAILED)
         self.assertIn("is a raw trace of uscope's", done.stderr)

@@ -51,7 +51,7 @@ TEST_F(Outputs, LoadReplacesDatabasesOnly) {
   EXPECT_EQ(read_file(folder_ / "trace.raw"), raw);
   EXPECT_NE(output({"load", "trace.raw", "--force", "-o", "notes"}).find("-> notes, in place of an older file\n"),
             std::string::npos);
-  EXPECT_NE(output({"load", "trace.raw", "-o", "notes"}).find("-> notes, in place of an older file\n"),
+  EXPECT_NE(output({"load", "trace.raw", "-o", "notes"}).find("-> notes, the one before is notes.old\n"),
             std::string::npos);
   EXPECT_NE(output({"load", "trace.raw", "-o", "new.db"}).find("-> new.db\n"), std::string::npos);
   EXPECT_EQ(nlohmann::json::parse(

@@ -113,6 +113,62 @@ TEST_F(OutputFileTest, OnlyTracesOfTheSameKindAreReplaced) {
   EXPECT_EQ(text_of(path_), "secret");
 }
 
+TEST_F(OutputFileTest, TheDatabaseBeforeIsKept) {
+  const fs::path older = folder_ / "out" / "a.db.old";
+  EXPECT_EQ(place().older_name(), "");
+  put_database(path_);
+  const std::string first = text_of(path_);
+  EXPECT_EQ(place().older_name(), older.string());
+  ASSERT_TRUE(begin(place()).commit());
+  EXPECT_EQ(text_of(path_), "secret");
+  EXPECT_EQ(text_of(older), first);
+  EXPECT_EQ(fs::hard_link_count(older), 1U);
+
+  // The one before that is given up.
+  fs::remove(path_);
+  put_database(path_);
+  put(older, first + "more");
+  const std::string second = text_of(path_);
+  ASSERT_TRUE(begin(place()).commit());
+  EXPECT_EQ(text_of(older), second);
+
+  // By a link: beside the file, not beside the link.
+  fs::remove(path_);
+  put_database(path_);
+  fs::create_symlink("out/a.db", folder_ / "link.db");
+  auto by_link = OutputPlace::find(folder_ / "link.db", OutputKind::kDatabase);
+  ASSERT_TRUE(by_link);
+  EXPECT_EQ(by_link->older_name(), older.string());
+}
+
+// Whatever else has the name of the older database is as safe as what has the database's own name.
+TEST_F(OutputFileTest, NothingElseGivesWayToTheDatabaseBefore) {
+  const fs::path older = folder_ / "out" / "a.db.old";
+  put_database(path_);
+  const std::string first = text_of(path_);
+  put(older, "precious");
+  EXPECT_NE(
+      find_error().find("a.db exists, and cannot be kept as " + older.string() + ", which is no trace of uscope's"),
+      std::string::npos)
+      << find_error();
+  EXPECT_EQ(find_error(OutputKind::kDatabase, true), "found");
+  fs::remove(older);
+  fs::create_directory(older);
+  EXPECT_NE(find_error().find("which is a folder / remove that"), std::string::npos) << find_error();
+  fs::remove(older);
+  fs::create_symlink(path_, older);
+  EXPECT_NE(find_error().find("which is a link"), std::string::npos) << find_error();
+  fs::remove(older);
+
+  // It comes while the new one is written.
+  auto file = begin(place());
+  put(older, "precious");
+  const auto done = file.commit();
+  ASSERT_FALSE(done);
+  EXPECT_EQ(text_of(older), "precious");
+  EXPECT_EQ(text_of(path_), first);
+}
+
 TEST_F(OutputFileTest, AFileGetsANameInAnotherFolder) {
   fs::create_directory(folder_ / "other");
   const fs::path kept = folder_ / "other" / "kept";
