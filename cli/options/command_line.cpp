@@ -110,6 +110,12 @@ Option* Option::convert(Words words, Conversion conversion) {
   return this;
 }
 
+Option* Option::suggests(std::string list, Words words) {
+  suggestion_list_ = std::move(list);
+  suggestions_ = std::move(words);
+  return this;
+}
+
 Option* Option::needs(Option* other) {
   parser_->needs(other->parser_);
   return this;

@@ -62,6 +62,10 @@ class Option {
   Option* needs(Option* other);
   Option* excludes(Option* other);
 
+  // Completion offers these words, of a list with this name, though others are taken too. Several may stand in one
+  // word, with commas between them.
+  Option* suggests(std::string list, Words words);
+
   // What the help shows for the value, and as its default.
   Option* type_name(const std::string& name);
   Option* default_str(const std::string& text);
@@ -75,10 +79,14 @@ class Option {
   [[nodiscard]] std::string default_value() const;  // as the help shows it; "" if there is none
   [[nodiscard]] bool is_required() const;
   [[nodiscard]] const Words& words() const { return words_; }  // of one_of() or convert(), else empty
+  [[nodiscard]] const std::string& suggestion_list() const { return suggestion_list_; }  // its name; empty: none
+  [[nodiscard]] const Words& suggestions() const { return suggestions_; }
 
  private:
   CLI::Option* parser_;
   Words words_;
+  std::string suggestion_list_;
+  Words suggestions_;
   std::string type_name_;  // as it was given
 };
 

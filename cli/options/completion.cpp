@@ -27,6 +27,14 @@ bool takes_command(const Verb& verb) {
                      [](const auto& option) { return completes(*option) == Completes::kCommand; });
 }
 
+std::map<std::string, Words> suggestion_lists(const CommandLine& line) {
+  std::map<std::string, Words> lists;
+  for (const auto& verb : line.verbs())
+    for (const auto& option : verb->options())
+      if (!option->suggestion_list().empty()) lists.emplace(option->suggestion_list(), option->suggestions());
+  return lists;
+}
+
 std::string joined(const Words& words, const std::string& separator) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;

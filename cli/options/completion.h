@@ -3,6 +3,7 @@
 // files, and the command that is to be traced. They are made from the declarations that also parse the command line.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,9 @@ enum class Completes {
 [[nodiscard]] const Option* positional_of(const Verb& verb);
 // Whether a verb takes a command behind `--`.
 [[nodiscard]] bool takes_command(const Verb& verb);
+
+// The lists that options suggest words of, by name.
+[[nodiscard]] std::map<std::string, Words> suggestion_lists(const CommandLine& line);
 
 [[nodiscard]] std::string joined(const Words& words, const std::string& separator);
 

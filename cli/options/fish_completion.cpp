@@ -13,6 +13,9 @@ std::string quoted(const std::string& text) {
 }
 
 std::string words_of_place(const Option& option) {
+  if (!option.suggestion_list().empty())
+    return " -f -a '(__fish_uscope_" + option.suggestion_list() + ")'" +
+           (completes(option) == Completes::kDatabase ? " -a '(__fish_complete_suffix .db)'" : "");
   switch (completes(option)) {
     case Completes::kWords:
       return " -f -a " + quoted(joined(option.words(), " "));
@@ -69,12 +72,22 @@ function __fish_uscope_command
     complete -C (string join ' ' -- (string escape -- $words[(math $at + 1)..-1]) (commandline -ct))
   end
 end
-complete -c uscope -f
+)";
+  for (const auto& [name, words] : suggestion_lists(line)) {
+    out += "function __fish_uscope_" + name +
+           "\n  set -l head (string match -r -- '^.*,' (commandline -ct))\n  for word in";
+    for (const std::string& word : words) out += " " + quoted(word);
+    out += "\n    echo -- $head$word\n  end\nend\n";
+  }
+  out += R"(complete -c uscope -f
 complete -c uscope -n __fish_uscope_verb -l help -d 'print a help message'
 complete -c uscope -n __fish_uscope_verb -l version -d 'print the version'
 )";
   for (const auto& verb : line.verbs())
     out += "complete -c uscope -n __fish_uscope_verb -a " + verb->name() + " -d " + quoted(verb->description()) + "\n";
+  out += "complete -c uscope -n __fish_uscope_verb -a help -d 'print the help of a verb'\n";
+  for (const auto& verb : line.verbs())
+    out += "complete -c uscope -n '__fish_uscope_verb help' -f -a " + verb->name() + "\n";
   for (const auto& verb : line.verbs()) out += verb_lines(*verb);
   return out;
 }

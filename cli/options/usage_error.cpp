@@ -19,6 +19,11 @@ std::string shown(const std::string& word) {
 Error unknown_verb(const CommandLine& line, const Words& left_over) {
   const std::string list = "`uscope --help` lists the verbs";
   if (left_over.empty()) return {"no verb is given", list};
+  if (left_over.front().starts_with('-')) {
+    const std::string meant = did_you_mean(left_over.front(), line.own_options());
+    return {"`uscope` has no option " + shown(left_over.front()),
+            meant.empty() ? "`uscope --help` lists its options; those of a verb come behind the verb" : meant};
+  }
   const std::string meant = did_you_mean(left_over.front(), line.verb_names());
   return {"uscope has no verb " + shown(left_over.front()), meant.empty() ? list : meant};
 }

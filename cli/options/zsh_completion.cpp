@@ -16,6 +16,7 @@ std::string escaped(const std::string& text, const std::string& ends) {
 }
 
 std::string action(const Option& option) {
+  if (!option.suggestion_list().empty()) return "_uscope_" + option.suggestion_list();
   switch (completes(option)) {
     case Completes::kWords:
       return "(" + joined(option.words(), " ") + ")";
@@ -61,6 +62,22 @@ std::string zsh_case(const Verb& verb) {
 
 }  // namespace
 
+namespace {
+
+// A function for each list; databases stand beside ready questions.
+std::string zsh_lists(const CommandLine& line) {
+  std::string out;
+  for (const auto& [name, words] : suggestion_lists(line)) {
+    std::string list;
+    for (const std::string& word : words) list += " " + shell_quoted(word);
+    out += "_uscope_" + name + "() {\n  compset -P '*,'\n  compadd -S '' --" + list + "\n" +
+           (name == "questions" ? "  _files -g \"*.db\"\n" : "") + "}\n";
+  }
+  return out;
+}
+
+}  // namespace
+
 std::string zsh_completion(const CommandLine& line) {
   std::string verbs;
   std::string cases;
@@ -71,18 +88,22 @@ std::string zsh_completion(const CommandLine& line) {
   return R"(#compdef uscope
 # zsh completion for uscope, made by `uscope completion zsh`. To use it, behind compinit:
 #   source <(uscope completion zsh)
-_uscope() {
+)" + zsh_lists(line) +
+         R"(_uscope() {
   local context state state_descr line
   typeset -A opt_args
   _arguments -C '(- *)--help[print a help message]' '(- *)--version[print the version]' '1:verb:->verb' '*::argument:->argument'
-  case $state in
-    verb)
-      local -a verbs=(
+  local -a verbs=(
+        'help:print the help of a verb'
 )" + verbs +
          R"(      )
+  case $state in
+    verb)
       _describe verb verbs ;;
     argument)
       case $words[1] in
+      help)
+        _describe verb verbs ;;
 )" + cases +
          R"(      esac ;;
   esac

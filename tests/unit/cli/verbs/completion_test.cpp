@@ -54,6 +54,21 @@ TEST_F(CompletionTest, ValuesOfOptions) {
   EXPECT_EQ(complete({"uscope", "completion", ""}), (Words{"bash", "fish", "zsh"}));
 }
 
+// Words of which several may stand in one, with commas between them, and others are taken too.
+TEST_F(CompletionTest, SuggestedValues) {
+  EXPECT_EQ(complete({"uscope", "record", "-e", "%f"}), (Words{"%file"}));
+  EXPECT_EQ(complete({"uscope", "events", "-e", "opena"}), (Words{"openat", "openat2"}));
+  EXPECT_EQ(complete({"uscope", "record", "-e", "%network,opena"}), (Words{"%network,openat", "%network,openat2"}));
+  EXPECT_EQ(complete({"uscope", "record", "-t", "trace"}), (Words{"tracepoint:"}));
+  EXPECT_EQ(complete({"uscope", "events", "--errno", "ENOEN"}), (Words{"ENOENT"}));
+  EXPECT_EQ(complete({"uscope", "record", "--mode", "app"}), (Words{"app-all", "app-last"}));
+  // bash takes @NAME for two words.
+  EXPECT_EQ(complete({"uscope", "query", "@", "lat"}), (Words{"latency"}));
+  EXPECT_EQ(complete({"uscope", "query", "@lat"}), (Words{"@latency"}));
+  EXPECT_EQ(complete({"uscope", "query", "sam"}), (Words{"sample.db"}));
+  EXPECT_EQ(complete({"uscope", "help", "rep"}), (Words{"report"}));
+}
+
 TEST_F(CompletionTest, Files) {
   std::ofstream(folder_ / "sample.txt") << "no database";
   EXPECT_EQ(complete({"uscope", "report", "sam"}), (Words{"sample.db"}));
