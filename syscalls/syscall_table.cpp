@@ -269,7 +269,7 @@ Result<void> add_item(std::string_view item, SyscallSet& set) {
   if (call32 != nullptr) set.i386.set(call32->nr);
   if (call64 != nullptr || call32 != nullptr) return {};
   const std::string_view what = item.front() == '%' ? "class of system calls" : "system call";
-  return Error{"'" + std::string(item) + "' is no " + std::string(what), suggestion(item)};
+  return Error{"'" + std::string(item) + "' is not a " + std::string(what), suggestion(item)};
 }
 
 }  // namespace
@@ -330,6 +330,12 @@ bool SyscallSet::contains(usc_abi abi, std::uint32_t nr) const {
   const auto& numbers = abi == USC_ABI_I386 ? i386 : x86_64;
   // The last number is no call's: its bit tells whether calls without a name are in the set.
   return numbers[std::min<std::size_t>(nr, kSyscallNumbers - 1)];
+}
+
+std::vector<std::string_view> syscall_class_names() {
+  std::vector<std::string_view> names;
+  for (const auto& [name, bits] : kClasses) names.push_back(name);
+  return names;
 }
 
 Result<SyscallSet> parse_syscall_set(const std::string& text) {

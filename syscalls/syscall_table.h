@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "support/result.h"
 #include "uscope/record.h"
@@ -51,6 +52,9 @@ inline constexpr std::size_t kSyscallNumbers = 512;
 // What the arguments of a call point to, as usc_config has it (usc_string_slot). 0 = nothing
 // is recorded. `contents`: also the kinds that are recorded on demand.
 [[nodiscard]] std::uint64_t syscall_strings(usc_abi abi, std::uint32_t nr, bool contents = false);
+
+// "file", "process" …: what stands behind % in a set.
+[[nodiscard]] std::vector<std::string_view> syscall_class_names();
 
 // The calls of a set, by number; the same names in both ABIs, and what has no name.
 struct SyscallSet {

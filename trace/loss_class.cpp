@@ -27,6 +27,17 @@ constexpr auto kCauses = [] {
   return causes;
 }();
 
+struct Remedy {
+  std::string_view cause;
+  std::string_view text;
+};
+
+constexpr std::array kRemedies{
+#define USC_X(cause, text) Remedy{cause, text},
+#include "trace/loss_remedy.def"
+#undef USC_X
+};
+
 struct Class {
   bool loses_events;
   bool counts_events;
@@ -54,6 +65,12 @@ std::string_view loss_name(std::uint32_t cause) {
 std::string_view loss_meaning(std::string_view cause) {
   const Cause* const found = find(cause);
   return found ? found->meaning : "";
+}
+
+std::string_view loss_remedy(std::string_view cause) {
+  const auto* const found =
+      std::find_if(kRemedies.begin(), kRemedies.end(), [&](const Remedy& known) { return cause == known.cause; });
+  return found == kRemedies.end() ? "" : found->text;
 }
 
 LossClass loss_class(std::uint32_t cause) {

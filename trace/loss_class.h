@@ -25,6 +25,10 @@ constexpr std::string_view kFileChanged = "file_changed";
 // The cause's meaning, by its name; empty for a name that this version does not know.
 [[nodiscard]] std::string_view loss_meaning(std::string_view cause);
 
+// What a user can do about it, as a sentence without a capital letter; empty for a name that this version does not
+// know.
+[[nodiscard]] std::string_view loss_remedy(std::string_view cause);
+
 // What a cause leaves out. Nothing is known of a cause of a later version, so it counts as EVENTS.
 [[nodiscard]] LossClass loss_class(std::uint32_t cause);
 [[nodiscard]] LossClass loss_class(std::string_view cause);

@@ -11,6 +11,8 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "analyzer/read/completeness.h"
 #include "cli/render/no_calls.h"
@@ -18,6 +20,7 @@
 #include "cli/render/units.h"
 #include "cli/render/wall_time.h"
 #include "support/text.h"
+#include "trace/loss_class.h"
 #include "trace/names.h"
 #include "trace/trigger.h"
 
@@ -61,6 +64,26 @@ std::string owners(const analyzer::LossLine& loss) {
   return text;
 }
 
+// What can be done about the losses: a sentence for all causes that have the same.
+std::string remedies(const Summary& summary, TextWidth width) {
+  std::vector<std::pair<std::string_view, std::string>> texts;  // and the causes
+  for (const auto& loss : summary.losses) {
+    const std::string_view text = trace::loss_remedy(loss.cause);
+    if (text.empty() || loss.count == 0) continue;
+    const auto same = std::find_if(texts.begin(), texts.end(), [&](const auto& one) { return one.first == text; });
+    if (same == texts.end())
+      texts.emplace_back(text, loss.cause);
+    else
+      same->second += ", " + loss.cause;
+  }
+  std::string out;
+  for (const auto& [text, causes] : texts) {
+    const std::string line = causes + ": " + std::string(text);
+    out += width.cuts ? paragraph("    ", line, width.columns) : "    " + line + "\n";
+  }
+  return out.empty() ? "" : "  What helps:\n" + out;
+}
+
 std::string losses(const Summary& summary, TextWidth width) {
   const bool missing = std::any_of(summary.losses.begin(), summary.losses.end(),
                                    [](const analyzer::LossLine& loss) { return loss.events_missing; });
@@ -70,14 +93,17 @@ std::string losses(const Summary& summary, TextWidth width) {
   }
   std::string out = heading("LOST", missing ? Ink::kBad : Ink::kDoubt, width);
   out += missing ? width.paint(Ink::kBad, analyzer::kNotComplete) + ":\n" : "no event; but:\n";
-  TextTable table({{"count", Align::kRight}, {"cause"}, {"what it means", Align::kLeft, Shrink::kEnd}, {"where"}});
+  TextTable table({{"count", Align::kRight},
+                   {"cause"},
+                   {"what it means", Align::kLeft, Shrink::kEnd},
+                   {"where", Align::kLeft, Shrink::kEnd, 12, 1}});
   std::set<std::string, std::less<>> harmless;
   for (const auto& loss : summary.losses) {
     table.add_row({group_digits(loss.count), loss.cause, loss.meaning, owners(loss)});
     if (!loss.events_missing) harmless.insert(printable(loss.cause));
   }
   table.set_ink("cause", [&](std::string_view cause) { return harmless.contains(cause) ? Ink::kDoubt : Ink::kBad; });
-  return out + table.render(width) + "\n";
+  return out + table.render(width) + remedies(summary, width) + "\n";
 }
 
 // The name of the scope: "all-all" for "4".

@@ -8,6 +8,7 @@
 #include "cli/render/wall_time.h"
 #include "support/text.h"
 #include "syscalls/errno_names.h"
+#include "trace/loss_class.h"
 
 namespace uscope::cli {
 namespace {
@@ -22,6 +23,7 @@ ordered_json losses_object(const analyzer::Summary& summary) {
       processes.push_back({{"pid", json_value(share.pid)}, {"count", share.count}});
     list.push_back({{"cause", json_value(loss.cause)},
                     {"meaning", json_value(loss.meaning)},
+                    {"remedy", trace::loss_remedy(loss.cause)},
                     {"events_missing", loss.events_missing},
                     {"count", loss.count},
                     {"processes", processes}});

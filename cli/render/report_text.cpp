@@ -120,7 +120,7 @@ std::string threads(const Summary& summary, TextWidth width) {
                    {"events", Align::kRight},
                    {"errors", Align::kRight, Shrink::kNever, 0, 1},
                    {"in calls", Align::kRight},
-                   {"of it waiting", Align::kRight},
+                   {"% waiting", Align::kRight},
                    {"between calls", Align::kRight}});
   for (const auto& line : summary.threads.lines)
     table.add_row({fmt::format("{}/{}", line.pid, line.tid), line.process, line.thread, count_cell(line.events),

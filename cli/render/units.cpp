@@ -69,11 +69,21 @@ std::string command_line(const std::string& words) {
   const auto list = nlohmann::json::parse(words, nullptr, false);
   if (!list.is_array()) return words;
   std::string line;
-  for (const auto& word : list) {
+  // A server that has put a title over its arguments leaves many empty ones.
+  constexpr std::size_t kShownEmpty = 2;
+  std::size_t words_left = list.size();
+  while (words_left > 1 && list[words_left - 1].is_string() &&
+         list[words_left - 1].get_ref<const std::string&>().empty())
+    words_left--;
+  const std::size_t empty = list.size() - words_left;
+  if (empty <= kShownEmpty) words_left = list.size();
+  for (std::size_t i = 0; i < words_left; i++) {
+    const auto& word = list[i];
     const bool is_end = word.is_null() && &word == &list.back();  // the list was cut
     if (!word.is_string() && !is_end) return words;
     line += (line.empty() ? "" : " ") + (is_end ? "…" : shell_quoted(word.get_ref<const std::string&>()));
   }
+  if (empty > kShownEmpty) line += fmt::format(" … ({} empty arguments)", empty);
   return line;
 }
 

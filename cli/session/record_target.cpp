@@ -26,7 +26,7 @@ namespace {
 Result<void> check_pid(std::uint32_t pid) {
   if (pid == static_cast<std::uint32_t>(getpid())) return Error{"uscope does not trace itself", "give another --pid"};
   if (kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH)
-    return Error{fmt::format("no process has the number {}", pid), "`ps -e` lists those that run"};
+    return Error{fmt::format("no process has PID {}", pid), "`ps -e` lists those that run"};
   // kill accepts a thread's number too, and /proc has a folder for it.
   std::ifstream status(fmt::format("/proc/{}/status", pid));
   for (std::string word; status >> word;) {
@@ -169,6 +169,17 @@ std::string found_text(const RecordVerbOptions& options, const tracer::FoundRunn
   constexpr std::size_t kLineWidth = 80;
   const bool fits = display_width(first) + 1 + kHowToEnd.size() <= kLineWidth;
   return fmt::format("{}{}{}\n{}", first, fits ? " " : "\n  ", kHowToEnd, missing_lines(found.missing));
+}
+
+std::string left_over_text(const std::vector<std::pair<std::string, std::uint32_t>>& processes) {
+  std::string names;
+  for (std::size_t i = 0; i < std::min(processes.size(), kMostNames); i++)
+    names += (names.empty() ? "" : ", ") + process_text(processes[i]);
+  if (processes.size() > kMostNames) names += fmt::format(" and {} more", processes.size() - kMostNames);
+  return fmt::format(
+      "uscope: the command has ended; tracing goes on until what it left has ended, too: {}\n"
+      "  Ctrl-C ends tracing; --duration limits it\n",
+      names);
 }
 
 void print_found(const RecordVerbOptions& options, const tracer::FoundRunning& found) {

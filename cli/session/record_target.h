@@ -2,7 +2,9 @@
 // The target of `uscope record`: a command, or applications by name, process or control group.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/session/record_plan.h"
@@ -20,6 +22,9 @@ Result<void> set_target(const RecordVerbOptions& options, tracer::RecordOptions&
 
 // "no process is called redis; did you mean redis-server (pid 12)?", names escaped; "" if nothing is like these names.
 [[nodiscard]] std::string near_misses(const std::vector<tracer::MissingName>& missing);
+
+// Which processes the recording waits for, by name and pid, after the command has ended.
+[[nodiscard]] std::string left_over_text(const std::vector<std::pair<std::string, std::uint32_t>>& processes);
 
 // What `record` and `top` found running, before they wait: how many threads, or that there are none yet, and which
 // names no process has. Every line fits 80 columns.

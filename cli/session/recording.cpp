@@ -31,6 +31,7 @@
 #include "support/end_signals.h"
 #include "support/private_file.h"
 #include "support/text.h"
+#include "tracer/process/process_list.h"
 #include "tracer/recorder/recorder.h"
 
 namespace uscope::cli {
@@ -62,13 +63,13 @@ std::string reason_text(const tracer::RecordOutcome& outcome, bool launched) {
 }
 
 void print_summary(const RecordVerbOptions& options, const tracer::RecordOutcome& outcome,
-                   const store::LoadSummary& loaded, bool replaced) {
+                   const store::LoadSummary& loaded, const store::OutputPlace& place) {
   const std::string lost = group_digits(loaded.lost) + " lost";
   std::string line = "uscope: " + plural(loaded.events, "event") + ", " +
                      paint_for(stderr)(loaded.lost == 0 ? Ink::kPlain : Ink::kBad, lost);
   line += ", " + plural(loaded.processes, "process");
   line += ", " + human_duration(static_cast<double>(outcome.duration_ns)) + " -> " + escape_terminal(options.output);
-  if (replaced) line += ", in place of an older file";
+  line += replaced_text(place);
   std::fprintf(stderr, "%s\n", line.c_str());
   if (loaded.lost_beside != 0) std::fprintf(stderr, "%s\n", lost_beside_text(loaded.lost_beside).c_str());
   if (loaded.events == 0 && loaded.lost == 0 && outcome.reason == tracer::StopReason::kFinished)
@@ -120,7 +121,7 @@ Result<int> load_recording(const RecordVerbOptions& options, const tracer::Recor
   owner.give();  // the database is complete in either case
   if (!settled) return settled.error();
   const bool quiet = options.quiet && loaded->lost == 0;
-  if (!quiet) print_summary(options, outcome, *loaded, outputs.database().replaces());
+  if (!quiet) print_summary(options, outcome, *loaded, outputs.database());
   if (debuginfod && !quiet)
     std::fprintf(stderr, "  %s\n", escape_terminal(debuginfod_text(debuginfod->figures())).c_str());
   if (outcome.reason == tracer::StopReason::kWriteFailed) return kTracingFailed;
@@ -159,6 +160,13 @@ Result<int> run_record(const RecordVerbOptions& options) {
   hooks.source_news = [&status](const std::string& news) {
     status.clear();
     std::fprintf(stderr, "uscope: warning: %s\n", escape_terminal(news).c_str());
+  };
+  hooks.left_over = [&](const std::vector<std::uint32_t>& pids) {
+    if (options.quiet) return;
+    std::vector<std::pair<std::string, std::uint32_t>> processes;
+    for (const std::uint32_t pid : pids) processes.emplace_back(tracer::name_of(pid), pid);
+    status.clear();
+    std::fputs(left_over_text(processes).c_str(), stderr);
   };
   if (!options.quiet) hooks.attached = [&options](const tracer::FoundRunning& found) { print_found(options, found); };
   const std::unique_ptr<StapScript> script = hook_script(options.stap, status, hooks);

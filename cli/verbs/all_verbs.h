@@ -9,7 +9,7 @@ namespace uscope::cli {
 
 inline constexpr const char* kProgram = "uscope";
 inline constexpr const char* kPurpose =
-    "uscope traces one application, whole: every process, every system call, and the code that made it.";
+    "uscope traces a whole application: every process, every system call, and the code that made it.";
 
 // In the order in which the help lists them.
 void add_verbs(CommandLine& line);

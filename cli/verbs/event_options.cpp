@@ -22,6 +22,14 @@
 namespace uscope::cli {
 namespace {
 
+// "ENOENT" …
+Words errno_words() {
+  Words words;
+  for (int number = 1; number <= syscalls::kLastErrno; number++)
+    if (const std::string_view name = syscalls::errno_name(number); !name.empty()) words.emplace_back(name);
+  return words;
+}
+
 Result<std::int64_t> parse_errno(const std::string& text) {
   int number = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -124,7 +132,9 @@ void add_event_options(Verb& verb, EventOptions& options) {
       "these signals: SIGTERM, or signal for all; and what is no call: sample, offcpu, ufunction:libc*:read*, or by "
       "the name alone: 'vfs_*'");
   verb.add_flag("--failed", filter.failed, "only calls that failed");
-  verb.add_option("--errno", options.errors, "only calls that failed with this error")->type_name("NAME");
+  verb.add_option("--errno", options.errors, "only calls that failed with this error")
+      ->type_name("NAME")
+      ->suggests("errors", errno_words());
   verb.add_option("--slow", options.slower, "only calls that took at least this long: 10ms")->type_name("T");
   verb.add_option("--how", filter.hows, "only calls that ended so")
       ->one_of({

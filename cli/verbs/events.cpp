@@ -123,7 +123,7 @@ void define_events(Verb& verb) {
 }  // namespace
 
 void add_events(CommandLine& line) {
-  line.add_verb("events", "print single calls in order of time, as strace does", define_events);
+  line.add_verb("events", "print individual calls in time order, like strace", define_events);
 }
 
 Result<int> run_events(const EventsOptions& options) {

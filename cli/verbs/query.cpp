@@ -25,6 +25,7 @@
 #include "query/sql/lexer.h"
 #include "store/db/database.h"
 #include "store/db/reading_only.h"
+#include "support/nearest.h"
 #include "support/text.h"
 #include "syscalls/signal_names.h"
 
@@ -105,13 +106,21 @@ Result<void> refuse_live_options(const QueryOptions& options, const std::string&
   return {};
 }
 
+// "@latency" …
+Words question_names() {
+  Words names;
+  for (const ReadyQuestion& ready : ready_questions()) names.push_back("@" + std::string(ready.name));
+  return names;
+}
+
 // The text of a question; a name becomes the text of that ready question.
 Result<std::string> text_of(const std::string& question) {
   if (!question.starts_with('@')) return question;
   const std::string name = question.substr(1);
   for (const ReadyQuestion& ready : ready_questions())
     if (ready.name == name) return std::string(ready.sql);
-  return Error{"no ready question is called @" + name, "`uscope query --list` shows them"};
+  const std::string meant = did_you_mean("@" + name, question_names());
+  return Error{"no ready question is called @" + name, meant.empty() ? "`uscope query --list` shows them" : meant};
 }
 
 void print_list() {
@@ -200,8 +209,8 @@ Result<int> ask_file(const std::string& file, const query::Plan& plan, AnswerSty
 void define_query(Verb& verb) {
   auto options = std::make_shared<QueryOptions>();
   options->record.takes_command = true;
-  verb.add_option("QUESTION", options->first,
-                  "one SELECT over v_event, or @NAME; before it FILE.db, to ask that trace");
+  verb.add_option("QUESTION", options->first, "one SELECT over v_event, or @NAME; before it FILE.db, to ask that trace")
+      ->suggests("questions", question_names());
   verb.add_option("COMMAND", options->rest, "the command to ask, after --");
   add_running_target(verb, options->record);
   verb.add_flag("--all", options->record.all, "ask all processes of the machine");
@@ -219,7 +228,8 @@ void define_query(Verb& verb) {
             "calls to ask: names, %file %network ..., all; ! excludes; signal: signals too");
   verb.add_option("-t,--target", options->record.targets,
                   "trace these events too, whatever WHERE says: targets as of `record -t`")
-      ->type_name("TARGET");
+      ->type_name("TARGET")
+      ->suggests("targets", target_words());
   verb.add_flag("--all-matches", options->record.all_matches,
                 "attach as many probes as -t and WHERE name, however many these are");
   verb.add_flag(
@@ -246,7 +256,7 @@ void define_query(Verb& verb) {
 }  // namespace
 
 void add_query(CommandLine& line) {
-  line.add_verb("query", "ask in SQL what applications do, while they run or of a trace", define_query);
+  line.add_verb("query", "query running applications, or a recording, in SQL", define_query);
 }
 
 Result<int> run_query(const QueryOptions& options) {

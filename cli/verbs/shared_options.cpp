@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/read/app_modules.h"
@@ -14,6 +15,7 @@
 #include "cli/terminal/terminal_choice.h"
 #include "cli/terminal/text_width.h"
 #include "support/text.h"
+#include "syscalls/syscall_table.h"
 
 namespace uscope::cli {
 
@@ -44,6 +46,23 @@ Option* take_number(Option* option, std::uint64_t least, std::uint64_t most) {
   });
 }
 
+namespace {
+
+Words call_words() {
+  Words words{"all", "none", "signal", "sample", "offcpu"};
+  for (const std::string_view name : syscalls::syscall_class_names()) words.push_back("%" + std::string(name));
+  for (std::uint32_t nr = 0; nr < syscalls::kSyscallNumbers; nr++)
+    if (std::string name = syscalls::syscall_name(USC_ABI_X86_64, nr); !name.starts_with("syscall_"))
+      words.push_back(std::move(name));
+  return words;
+}
+
+}  // namespace
+
+Words target_words() {
+  return {"sample:99", "offcpu", "tracepoint:", "usdt:", "ufunction:", "kfunction:"};
+}
+
 void add_calls(Verb& verb, std::string& calls, const std::string& description) {
   verb.add_words(
           "-e,--calls",
@@ -53,7 +72,8 @@ void add_calls(Verb& verb, std::string& calls, const std::string& description) {
           },
           description)
       ->type_name("SET")
-      ->default_str(calls);
+      ->default_str(calls)
+      ->suggests("calls", call_words());
 }
 
 void add_globs(Verb& verb, const std::string& name, std::vector<std::string>& globs, const std::string& help) {
@@ -93,7 +113,7 @@ void add_html(Verb& verb, Option* format, std::optional<std::filesystem::path>& 
 }
 
 void add_app_choice(Verb& verb, analyzer::AppChoice& choice) {
-  verb.add_option("--app-module", choice.modules, "modules that also count as the application, as if recorded so")
+  verb.add_option("--app-module", choice.modules, "also treat these modules as application code")
       ->type_name("GLOB");
   add_app_runtime(verb, choice.runtime);
 }

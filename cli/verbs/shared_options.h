@@ -35,6 +35,9 @@ constexpr std::uint64_t kMostPid = std::uint64_t{1} << 22;  // PID_MAX_LIMIT of 
 // The option takes whole numbers from `least` to `most` only. Returns the option.
 Option* take_number(Option* option, std::uint64_t least, std::uint64_t most);
 
+// How targets of `-t` begin, for completion.
+[[nodiscard]] Words target_words();
+
 // Declares -e, --calls: a set of system calls. Several are taken together.
 void add_calls(Verb& verb, std::string& calls, const std::string& description);
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/render/json.h"
@@ -14,10 +15,33 @@
 #include "query/plan/plan.h"
 #include "store/db/database.h"
 #include "store/db/reading_only.h"
+#include "support/nearest.h"
 #include "support/text.h"
 
 namespace uscope::cli {
 namespace {
+
+// The names of tables and views, or of all their columns.
+std::vector<std::string> schema_names(sqlite3* database, bool of_columns) {
+  std::vector<std::string> names;
+  auto query = store::Statement::prepare(
+      database, of_columns ? "SELECT DISTINCT c.name FROM sqlite_schema s JOIN pragma_table_info(s.name) c"
+                           : "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')");
+  if (!query) return names;
+  for (auto row = query->step(); row && *row; row = query->step()) names.emplace_back(query->text(0));
+  return names;
+}
+
+// What was perhaps meant by the name that SQLite did not find.
+std::string sql_remedy(sqlite3* database, const std::string& message) {
+  for (const auto& [head, of_columns] :
+       {std::pair<std::string, bool>{"no such table: ", false}, {"no such column: ", true}}) {
+    if (!message.starts_with(head)) continue;
+    const std::string name = message.substr(std::max(head.size(), message.rfind('.') + 1));
+    if (std::string meant = did_you_mean(name, schema_names(database, of_columns)); !meant.empty()) return meant;
+  }
+  return "`SELECT name, sql FROM sqlite_schema` lists tables and views with their columns";
+}
 
 // Takes the first statement off `sql`, which keeps the rest. Returns "" if only blanks and comments are left.
 Result<std::string> take_statement(sqlite3* database, std::string& sql) {
@@ -29,7 +53,7 @@ Result<std::string> take_statement(sqlite3* database, std::string& sql) {
     const std::string message = sqlite3_errmsg(database);
     if (code == SQLITE_AUTH)
       return Error{"this statement is not allowed: " + message, "use SELECT: a trace is never changed"};
-    return Error{"SQL: " + message, "`SELECT name, sql FROM sqlite_schema` lists tables and views with their columns"};
+    return Error{"SQL: " + message, sql_remedy(database, message)};
   }
   if (!statement) {
     sql.clear();

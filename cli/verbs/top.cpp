@@ -204,7 +204,7 @@ class Top {
 };
 
 void add_choice(Verb& verb, TopChoice& choice) {
-  verb.add_choice("--sort", choice.lines.order, "what there is most of in the first line",
+  verb.add_choice("--sort", choice.lines.order, "sort order: the largest first",
                   {{"calls", live::Order::kCalls}, {"time", live::Order::kTime}, {"errors", live::Order::kErrors}});
   verb.add_choice("--by", choice.by, "a line for each call and the function that made it, or for each thread",
                   {{"function", TopBy::kFunction}, {"thread", TopBy::kThread}});

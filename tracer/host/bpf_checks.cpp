@@ -24,7 +24,7 @@ constexpr std::array<Capability, 3> kCapabilities = {{
 }};
 
 Check check_capabilities(const Host& host) {
-  Check check{"privileges", true, "", ""};
+  Check check{std::string(kPrivileges), true, "", ""};
   for (const Capability& capability : kCapabilities) {
     if ((host.capabilities >> capability.number & 1) != 0) continue;
     check.ok = false;
@@ -32,7 +32,9 @@ Check check_capabilities(const Host& host) {
         (check.found.empty() ? "missing " : ", ") + std::string(capability.name) + " (" + capability.why + ")";
   }
   if (check.ok) check.found = "CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN";
-  check.remedy = "run uscope as root (sudo), or in a container started with these capabilities";
+  check.remedy =
+      "run uscope as root (sudo), or in a container started with these capabilities; README.Debian of the package says "
+      "how a user gets them";
   return check;
 }
 

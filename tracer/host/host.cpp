@@ -85,6 +85,8 @@ bool in_initial_pid_namespace(const Host& host) {
 Error explained_by(Error failure, const std::vector<Check>& checks) {
   const auto missing = std::find_if(checks.begin(), checks.end(), [](const Check& check) { return !check.ok; });
   if (missing == checks.end()) return failure;
+  if (missing->name == kPrivileges)
+    return {"tracing needs root: " + missing->found + ": " + failure.what, missing->remedy};
   return {failure.what + ": " + missing->name + ": " + missing->found, missing->remedy};
 }
 

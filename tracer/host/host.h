@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "support/result.h"
@@ -45,7 +46,10 @@ struct Host {
 // whether the module is loaded.
 [[nodiscard]] std::vector<Check> kmod_checks(const Host& host);
 
-// Adds the first failed check to an error, since that most likely explains it.
+// The name of the check of what this process may do.
+inline constexpr std::string_view kPrivileges = "privileges";
+
+// Adds the first failed check to an error, since that most likely explains it; a lack of privileges comes first.
 [[nodiscard]] Error explained_by(Error failure, const std::vector<Check>& checks);
 
 }  // namespace uscope::tracer

@@ -22,7 +22,7 @@ bool is_loaded(const Host& host) {
 
 Check check_modules_allowed(const Host& host) {
   if (!exists(host, "/proc/modules"))
-    return {"loadable modules", false, "this kernel takes no modules",
+    return {"loadable modules", false, "this kernel has no module support",
             "use --backend bpf, or a kernel with CONFIG_MODULES=y"};
   if (!is_loaded(host) && first_line(host, "/proc/sys/kernel/modules_disabled") == "1")
     return {"loadable modules", false, "kernel.modules_disabled is 1: none can be loaded until the next boot",
@@ -33,8 +33,8 @@ Check check_modules_allowed(const Host& host) {
 Check check_privileges(const Host& host) {
   const bool admin = (host.capabilities >> kCapSysAdmin & 1) != 0;
   const bool loader = (host.capabilities >> kCapSysModule & 1) != 0;
-  if (admin && (loader || is_loaded(host))) return {"privileges", true, "CAP_SYS_ADMIN", ""};
-  return {"privileges", false,
+  if (admin && (loader || is_loaded(host))) return {std::string(kPrivileges), true, "CAP_SYS_ADMIN", ""};
+  return {std::string(kPrivileges), false,
           admin ? "missing CAP_SYS_MODULE (to load the module)" : "missing CAP_SYS_ADMIN (to open /dev/uscope)",
           "run uscope as root (sudo)"};
 }

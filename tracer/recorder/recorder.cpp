@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -123,6 +124,7 @@ class Recording {
   Result<void> look_when_quiet();
   [[nodiscard]] bool is_urgent();
   Result<void> tell_sums();
+  void tell_left_over(std::uint64_t now);
   void tell_source_news();
   Result<void> finish();
   [[nodiscard]] std::uint64_t ran_ns() const;
@@ -175,6 +177,8 @@ class Recording {
   bool stopping_ = false;
   std::vector<std::string> source_news_;
   bool interrupted_once_ = false;
+  std::uint64_t command_ended_ns_ = 0;
+  bool left_over_is_told_ = false;
   bool finishing_ = false;
   bool asked_again_ = false;          // to end, while it does
   bool is_quiet_ = false;             // no event came in the last second
@@ -440,8 +444,9 @@ Result<void> Recording::loop() {
       if (auto done = await_exec(0); !done) return done;
     if (command_ && !executing_ && !outcome_.command) {
       outcome_.command = command_->poll_exit();
-      if (outcome_.command) next_second = now;  // usually everything is over: check at once
+      if (outcome_.command) next_second = command_ended_ns_ = now;  // usually everything is over: check at once
     }
+    tell_left_over(now);
     if (now >= next_second) {
       const auto idle = each_second(now);
       if (!idle) return idle.error();
@@ -491,6 +496,15 @@ void Recording::wait(int milliseconds) {
   if ((fds[0].revents & POLLIN) != 0) backend_->wait(0);
   signals_wait_ = fds[1].revents != 0;
   std::copy(fds.begin() + kOwn, fds.end(), hooks_.watched.begin());
+}
+
+void Recording::tell_left_over(std::uint64_t now) {
+  if (!outcome_.command || left_over_is_told_ || now - command_ended_ns_ < kSecond) return;
+  std::set<std::uint32_t> living = collector_->tasks().living();
+  living.erase(static_cast<std::uint32_t>(command_->pid()));  // nobody may have waited for it yet
+  if (living.empty()) return;
+  left_over_is_told_ = true;
+  if (hooks_.left_over) hooks_.left_over({living.begin(), living.end()});
 }
 
 void Recording::tell_source_news() {

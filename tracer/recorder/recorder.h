@@ -90,7 +90,9 @@ struct RecordHooks {
   CompareObserver* compare_observer = nullptr;  // receives each comparison of --verify
   std::function<void()> ready;                  // the kernel side is in place, and nothing is traced yet
   std::function<bool()> ending;                 // the kernel side is about to be removed; called until it returns true
-  std::function<void(const FoundRunning&)> attached;    // running processes are now traced
+  std::function<void(const FoundRunning&)> attached;  // running processes are now traced
+  // The command has ended a while ago, and these processes that it has left are still traced, in order; told once.
+  std::function<void(const std::vector<std::uint32_t>&)> left_over;
   std::function<void(const std::string&)> source_news;  // a source of events has ceased to tell all: a sentence
   std::function<void(const TraceFigures&, double)>
       status;                             // about four times a second, with the seconds since the start

@@ -103,6 +103,26 @@ bool is_meant(const Target& target, std::string_view name) {
   return target.word.empty() || symbolizer::holds_word(name, target.word);
 }
 
+// What was perhaps meant; also an event whose name, behind that of its system, is near: sched:swich, sched_switch.
+std::string near_tracepoints(const Target& target, const std::vector<TracepointName>& names) {
+  std::vector<std::string> all;
+  std::vector<std::string> tails;
+  for (const TracepointName& name : names) {
+    all.push_back(name.system + ":" + name.event);
+    const std::size_t head = name.event.find('_');
+    if (name.system == target.group && head != std::string::npos) tails.push_back(name.event.substr(head + 1));
+  }
+  if (const std::string meant = did_you_mean(target.group + ":" + target.name, all); !meant.empty()) return meant;
+  const std::vector<std::string> near = nearest(target.name, tails);
+  std::string meant;
+  for (const TracepointName& name : names)
+    if (name.system == target.group && std::any_of(near.begin(), near.end(), [&](const std::string& tail) {
+          return name.event.ends_with("_" + tail);
+        }))
+      meant += (meant.empty() ? "did you mean " : ", ") + name.system + ":" + name.event;
+  return meant.empty() ? "`uscope list tracepoint` shows all of them" : meant + "?";
+}
+
 TargetAnswer find_tracepoints(const Target& target, const Host& host) {
   TargetAnswer answer;
   const auto folder = tracefs_folder(host);
@@ -127,11 +147,7 @@ TargetAnswer find_tracepoints(const Target& target, const Host& host) {
     answer.matches.push_back(std::move(match));
   }
   if (!answer.matches.empty()) return answer;
-  std::vector<std::string> all;
-  for (const TracepointName& name : *names) all.push_back(name.system + ":" + name.event);
-  const std::string meant = did_you_mean(target.group + ":" + target.name, all);
-  answer.problem = {fmt::format("{}: no tracepoint is called so", target.text),
-                    meant.empty() ? "`uscope list tracepoint` shows all of them" : meant};
+  answer.problem = {fmt::format("{}: no such tracepoint", target.text), near_tracepoints(target, *names)};
   return answer;
 }
 
@@ -198,7 +214,7 @@ TargetAnswer find_kernel_functions(const Target& target, const TargetSearch& sea
   for (const KernelFunction& function : *all)
     if (names.empty() || names.back() != function.name) names.push_back(function.name);
   const std::string meant = did_you_mean(target.name, names);
-  answer.problem = {fmt::format("{}: no function of the kernel is called so", target.text),
+  answer.problem = {fmt::format("{}: the kernel has no such function", target.text),
                     meant.empty() ? "`uscope list kfunction` shows all of them" : meant};
   return answer;
 }

@@ -137,7 +137,7 @@ class Attach(AttachCase):
 
     @alike_on_all_kernels("refused in user space")
     def test_targets_that_cannot_be(self):
-        for options, message in ((("--pid", "4194304"), "no process has the number"), (("--cgroup", "/tmp"), "not a control group"),
+        for options, message in ((("--pid", "4194304"), "no process has PID"), (("--cgroup", "/tmp"), "not a control group"),
                                  (("--app", "a/b"), "not the name of an application"), ((), "nothing to trace"),
                                  (("--app", "a", "--pid", "1"), "more than one kind"), (("--app", "a", "-u", "root"), "--user is for")):
             done = subprocess.run([USCOPE, "record", "-o", self.db, *options], capture_output=True, text=True, timeout=WAIT, check=False)

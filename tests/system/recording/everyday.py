@@ -44,6 +44,36 @@ time.sleep(0.2)
 """
 
 
+class Told(unittest.TestCase):
+    """What `record` says of itself."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="uscope-told-")
+        self.addCleanup(folder.cleanup)
+        self.db = os.path.join(folder.name, "trace.db")
+
+    def record(self, *words, **options):
+        return subprocess.run([USCOPE, "record", *BACKEND_OPTIONS, "-o", self.db, *words], check=False, capture_output=True, text=True,
+                              timeout=120 * SLOWNESS, **options)
+
+    def test_whom_it_waits_for(self):
+        """Also where no terminal is; not of a command that leaves nobody, nor of one that is asked to be quiet."""
+        said = "the command has ended; tracing goes on until what it left has ended, too: sleep (pid "
+        leaves = "sleep 2.5 & echo $!"
+        done = self.record("--", "sh", "-c", leaves)
+        self.assertIn(said + done.stdout.strip(), done.stderr)
+        self.assertEqual(done.stderr.count("the command has ended"), 1)
+        self.assertNotIn("the command has ended", self.record("-q", "--", "sh", "-c", leaves).stderr)
+        self.assertNotIn("the command has ended", self.record("--", "sh", "-c", "sleep 1.5").stderr)
+
+    @unittest.skipIf(BACKEND_OPTIONS, "the module asks for others")
+    def test_who_may_trace(self):
+        os.chmod(os.path.dirname(self.db), 0o777)
+        done = self.record("--", "true", user=65534, group=65534, extra_groups=[])
+        self.assertEqual(done.returncode, 125)
+        self.assertRegex(done.stderr, r"^uscope: tracing needs root: missing CAP_BPF ")
+
+
 class Causes(unittest.TestCase):
     """What stopped a program stands in the first three lines of ERRORS BY FILE; and who put a file in the place of another one."""
 

@@ -166,7 +166,7 @@ class Programs(unittest.TestCase):
                 (f"ufunction:{self.program}:wrok", "no function of shop matches 'wrok'", "did you mean work?"),
                 (f"usdt:{self.program}:shop:slod", "no USDT probe of shop matches 'shop:slod'", "did you mean shop:sold?"),
                 (f"ufunction:{self.program}.none:x", "no file is called", "give its path"),
-                ("tracepoint:sched:sched_swich", "no tracepoint is called so", "did you mean sched:sched_switch"),
+                ("tracepoint:sched:sched_swich", "no such tracepoint", "did you mean sched:sched_switch"),
                 ("no_such_word_anywhere", "no target has 'no_such_word_anywhere' in its name", "`uscope list` shows")):
             done = run(USCOPE, "list", pattern)
             self.assertEqual(done.returncode, 2, pattern)

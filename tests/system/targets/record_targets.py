@@ -241,10 +241,10 @@ class Recordings(TraceCase):
         self.assertTrue(still_waits())
 
     def test_what_cannot_be_traced_is_refused_before_anything_runs(self):
-        for target, what in (("kfunction:no_such_function", "no function of the kernel is called so"),
+        for target, what in (("kfunction:no_such_function", "the kernel has no such function"),
                              ("ufunction:libc:no_such_function", "no function of libc.so.6 matches 'no_such_function'"),
                              ("ufunction:libc:*", "without --all-matches uscope attaches at most 1,000"),
-                             ("tracepoint:sched:sched_swich", "no tracepoint is called so"),
+                             ("tracepoint:sched:sched_swich", "no such tracepoint"),
                              ("sample:0", "is no number of samples a second")):
             ran = self.path("ran")
             done = self.record("-t", target, command=("touch", ran))

@@ -337,7 +337,7 @@ TEST(SyscallSets, ErrorsOfferTheNearestNames) {
     const auto set = parse_syscall_set(text);
     return set ? Error{"no error for " + text, ""} : set.error();
   };
-  EXPECT_EQ(fail("opnat").what, "'opnat' is no system call");
+  EXPECT_EQ(fail("opnat").what, "'opnat' is not a system call");
   EXPECT_TRUE(fail("opnat").remedy.starts_with("did you mean openat")) << fail("opnat").remedy;
   EXPECT_TRUE(fail("read,clsoe").remedy.starts_with("did you mean close")) << fail("read,clsoe").remedy;
   EXPECT_EQ(fail("network").remedy, "did you mean %network?");
@@ -351,8 +351,8 @@ TEST(SyscallSets, ErrorsOfferTheNearestNames) {
   EXPECT_EQ(fail("read,").what, "an empty name in a set of system calls");
   EXPECT_EQ(fail("!all").what, "'!all' names no system call");
   EXPECT_EQ(fail("read,!read").what, "'read,!read' names no system call");
-  EXPECT_EQ(fail("!none").what, "'none' is no system call");
-  EXPECT_EQ(fail(std::string(100000, 'x')).what.size(), 100000 + std::string("'' is no system call").size());
+  EXPECT_EQ(fail("!none").what, "'none' is not a system call");
+  EXPECT_EQ(fail(std::string(100000, 'x')).what.size(), 100000 + std::string("'' is not a system call").size());
 }
 
 TEST(ErrnoNames, OfLinux) {

@@ -4,9 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <iterator>
 #include <map>
+#include <string>
 #include <string_view>
+
+#include "tests/support/paths.h"
 
 namespace uscope::trace {
 namespace {
@@ -71,6 +75,20 @@ TEST(LossClass, EachCauseSaysWhatIsMissing) {
     EXPECT_EQ(loss_class(cause), expected().at(name)) << name;
     EXPECT_EQ(loss_class(name), expected().at(name)) << name;
     EXPECT_NE(loss_meaning(name), "") << name;
+    EXPECT_NE(loss_remedy(name), "") << name << " needs a line in trace/loss_remedy.def";
+  }
+}
+
+// docs/cli.md lists them for those who look there.
+TEST(LossClass, EachRemedyIsDocumented) {
+  std::ifstream file(std::string(paths::kSourceFolder) + "/docs/cli.md");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  for (std::uint32_t cause = 0; cause <= USC_LOSS_COUNT; cause++) {
+    const std::string name(cause == USC_LOSS_COUNT ? kFileChanged : loss_name(cause));
+    if (name.empty()) continue;
+    ASSERT_NE(loss_remedy(name), "") << name;
+    const std::string row = "| `" + name + "` | " + std::string(loss_remedy(name)) + " |";
+    EXPECT_NE(page.find(row), std::string::npos) << row;
   }
 }
 

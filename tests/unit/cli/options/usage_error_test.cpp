@@ -42,6 +42,7 @@ TEST_F(UsageTest, AMisspeltVerbIsGuessed) {
   expect_refused({"reprot", "sample.db"}, "uscope has no verb reprot", "did you mean report?");
   expect_refused({"rec", "--", "true"}, "uscope has no verb rec", "did you mean record?");
   expect_refused({"dead"}, "uscope has no verb dead", "did you mean deadlock, load?");
+  expect_refused({"--verison"}, "`uscope` has no option --verison", "did you mean --version?");
   expect_refused({"frobnicate"}, "uscope has no verb frobnicate", "`uscope --help` lists the verbs");
 }
 

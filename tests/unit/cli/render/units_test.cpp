@@ -63,5 +63,12 @@ TEST(CommandLine, IsMadeOfWords) {
   EXPECT_EQ(command_line("[1]"), "[1]");
 }
 
+TEST(Units, ManyEmptyArgumentsAreCounted) {
+  EXPECT_EQ(command_line(R"(["nginx: worker process","","","",""])"), "'nginx: worker process' … (4 empty arguments)");
+  EXPECT_EQ(command_line(R"(["echo","","",""])").substr(0, 5), "echo ");
+  EXPECT_EQ(command_line(R"(["echo","",""])"), "echo '' ''");
+  EXPECT_EQ(command_line(R"(["",""])"), "'' ''");
+}
+
 }  // namespace
 }  // namespace uscope::cli

@@ -91,7 +91,7 @@ TEST_F(HitsCommand, ClassesStandAmongTheNamesOfCalls) {
       EXPECT_EQ(wrong.code, 2);
       EXPECT_EQ(wrong.out, "");
       EXPECT_EQ(wrong.err, "uscope: '" + std::string(name) +
-                               "' is no system call, and the trace has no such event\n  " + remedy + "\n");
+                               "' is not a system call, and the trace has no such event\n  " + remedy + "\n");
     }
   }
   EXPECT_EQ(kinds({"--failed"}), (Kinds{"syscall read"}));

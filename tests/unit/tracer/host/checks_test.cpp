@@ -147,7 +147,7 @@ TEST_F(PreflightTest, WhereNoModuleCanBeLoadedNothingElseIsAsked) {
   EXPECT_EQ(kmod_checks(host_).back().found, "kernel.modules_disabled is 1: none can be loaded until the next boot");
   std::filesystem::remove(host_.root + "/proc/modules");
   EXPECT_EQ(kmod_checks(host_).size(), 2u);
-  EXPECT_EQ(kmod_checks(host_).back().found, "this kernel takes no modules");
+  EXPECT_EQ(kmod_checks(host_).back().found, "this kernel has no module support");
   EXPECT_EQ(kmod_checks(host_).back().remedy, "use --backend bpf, or a kernel with CONFIG_MODULES=y");
 }
 

@@ -173,7 +173,7 @@ TEST_F(KernelFunctionsTest, TargetsAreFoundByPattern) {
   ASSERT_EQ(both.matches.size(), 2U);
   EXPECT_EQ(both.matches[0].why_not, "");
   EXPECT_EQ(both.matches[1].why_not, "it is another name of __ia32_sys_getppid");
-  EXPECT_EQ(find("kfunction:vfs_reed").problem.what, "kfunction:vfs_reed: no function of the kernel is called so");
+  EXPECT_EQ(find("kfunction:vfs_reed").problem.what, "kfunction:vfs_reed: the kernel has no such function");
   EXPECT_EQ(find("kfunction:vfs_reed").problem.remedy, "did you mean vfs_read?");
 }
 
