@@ -23,7 +23,7 @@ struct TopPicture {
   std::uint64_t lost = 0;   // since tracing began
   std::uint64_t processes = 0;
   std::uint64_t stopped = 0;  // of these, by a signal
-  std::string waiting;  // shown while nothing is traced
+  std::string waiting;        // shown while nothing is traced
   std::vector<live::CallLine> lines;
   std::vector<live::ThreadLine> threads;
 };

@@ -113,8 +113,7 @@ void add_html(Verb& verb, Option* format, std::optional<std::filesystem::path>& 
 }
 
 void add_app_choice(Verb& verb, analyzer::AppChoice& choice) {
-  verb.add_option("--app-module", choice.modules, "also treat these modules as application code")
-      ->type_name("GLOB");
+  verb.add_option("--app-module", choice.modules, "also treat these modules as application code")->type_name("GLOB");
   add_app_runtime(verb, choice.runtime);
 }
 

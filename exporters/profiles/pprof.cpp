@@ -272,8 +272,9 @@ Result<void> write_facts(PprofWriter& writer, const store::Database& database, c
   for (const Missing& one : *missing) lines.push_back(one.text());
   if (missing->empty()) lines.emplace_back("nothing is lost");
   if (totals.without_time > 0)
-    lines.push_back(fmt::format("{} of {} have no duration (never returned, or not calls), so they are not in the profiles of time",
-                                group_digits(totals.without_time), plural(totals.events, "event")));
+    lines.push_back(
+        fmt::format("{} of {} have no duration (never returned, or not calls), so they are not in the profiles of time",
+                    group_digits(totals.without_time), plural(totals.events, "event")));
   for (const std::string& text : lines) writer.number(profile::kComment, writer.string(text));
   if (const auto began = catalog.since_1970(0)) writer.number(profile::kTimeNanos, *began);
   writer.number(profile::kDurationNanos, analyzer::difference(catalog.end_ns, catalog.start_ns));

@@ -293,10 +293,10 @@ TEST(Sequence, GapsAreWhatNobodyExplains) {
 
 // Each cause explains gaps, or none: which ones is written here once more, so that none is added without the question.
 TEST(Sequence, EveryCauseIsNumberedOrNot) {
-  const std::set<std::string_view> numbered{
-      "ring_full_event", "ring_full_stack",   "ring_full_record", "deferred_ring",     "ring_full_string",
-      "verify_skipped",  "ring_full_sharing", "ring_full_logged", "ring_full_content", "ring_full_partial",
-      "ring_full_followed"};
+  const std::set<std::string_view> numbered{"ring_full_event",   "ring_full_stack",   "ring_full_record",
+                                            "deferred_ring",     "ring_full_string",  "verify_skipped",
+                                            "ring_full_sharing", "ring_full_logged",  "ring_full_content",
+                                            "ring_full_partial", "ring_full_followed"};
   const std::set<std::string_view> others{
       "task_map_full", "recursion",           "scratch_busy",      "file_map_full",   "stack_undefined",
       "raw_damaged",   "task_undefined",      "deferred_given_up", "rows_memory",     "perf_map_size",

@@ -182,8 +182,10 @@ TEST_F(FilesTest, WaitingIsNoWork) {
 
 // A store from elsewhere.
 TEST_F(FilesTest, DanglingIdsAreSurvived) {
-  test::write_store(folder_ / "odd.db",
-                    "INSERT INTO object_total(kind_id, process_id, image_id, trigger_frame_id, folder_id, string_id, part, errno, events, total_ns, bytes, changes, last_event_id) VALUES(77, 76, 78, 75, 79, 80, 'call', 2, -5, 2, 3, 0, 1);");
+  test::write_store(
+      folder_ / "odd.db",
+      "INSERT INTO object_total(kind_id, process_id, image_id, trigger_frame_id, folder_id, string_id, part, errno, "
+      "events, total_ns, bytes, changes, last_event_id) VALUES(77, 76, 78, 75, 79, 80, 'call', 2, -5, 2, 3, 0, 1);");
   const FileTable found = table(test::open_store(folder_ / "odd.db"), {});
   EXPECT_EQ(names(found), (Names{"?"}));
   EXPECT_EQ(found.all.calls, 0U);

@@ -66,7 +66,7 @@ TEST_F(SummaryTest, ProcessesCarryLineageImageAndEnd) {
   EXPECT_EQ(make.lifetime_ns, 2'000'000'000);
   EXPECT_EQ(make.exit_code, 0);
   EXPECT_EQ(make.threads, 2U);
-  EXPECT_EQ(make.events, 6U);
+  EXPECT_EQ(make.events, 5U);
   EXPECT_EQ(make.errors, 1U);
   const ProcessLine& gcc = s.processes.lines[1];
   EXPECT_EQ(gcc.pid, 101);
@@ -77,12 +77,16 @@ TEST_F(SummaryTest, ProcessesCarryLineageImageAndEnd) {
   const ProcessLine& orphan = s.processes.lines[2];
   EXPECT_EQ(orphan.pid, 104);
   EXPECT_EQ(orphan.events, 2U);
-  const ProcessLine& killed = s.processes.lines[3];
+  const ProcessLine& before = s.processes.lines[3];  // what made one call, and executed make
+  EXPECT_EQ(before.pid, 100);
+  EXPECT_EQ(before.name, "bash");
+  EXPECT_EQ(before.events, 1U);
+  const ProcessLine& killed = s.processes.lines[4];
   EXPECT_EQ(killed.pid, 102);
   EXPECT_EQ(killed.name, "make");  // forked, never executed anything itself
   EXPECT_EQ(killed.exit_code, std::nullopt);
   EXPECT_EQ(killed.exit_signal, 9);
-  const ProcessLine& running = s.processes.lines[4];
+  const ProcessLine& running = s.processes.lines[5];
   EXPECT_EQ(running.pid, 103);
   EXPECT_EQ(running.argv, test::kHostile);
   EXPECT_EQ(running.lifetime_ns, std::nullopt);
@@ -136,9 +140,9 @@ TEST_F(SummaryTest, ThreadsSayWhereTheirTimeWent) {
   EXPECT_EQ(main.tid, 100);
   EXPECT_EQ(main.process, "make");
   EXPECT_EQ(main.thread, "make");
-  EXPECT_EQ(main.events, 5U);
+  EXPECT_EQ(main.events, 4U);  // as make; one more as bash
   EXPECT_EQ(main.errors, 1U);
-  EXPECT_EQ(main.total_ns, 600'008'000U);
+  EXPECT_EQ(main.total_ns, 600'007'000U);
   EXPECT_EQ(main.wait_ns, 600'000'000U);
   EXPECT_EQ(main.between_ns, 129'992'000U);
 }

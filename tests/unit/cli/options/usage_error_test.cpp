@@ -74,7 +74,8 @@ TEST_F(UsageTest, AStallThatIsTooShortToBeSeenIsRefused) {
 }
 
 TEST_F(UsageTest, NothingToTraceIsSaidWithWhatTheVerbTakes) {
-  expect_refused({"record"}, "nothing to trace", "give one of: -- COMMAND, --all, --app NAME, --pid PID, --cgroup PATH");
+  expect_refused({"record"}, "nothing to trace",
+                 "give one of: -- COMMAND, --all, --app NAME, --pid PID, --cgroup PATH");
   expect_refused({"top"}, "nothing to trace", "give one of: --app NAME, --pid PID, --cgroup PATH");
   expect_refused({"top", "--app", "a", "--pid", "1"}, "more than one kind of target",
                  "give one of: --app NAME, --pid PID, --cgroup PATH");

@@ -39,7 +39,7 @@ TEST_F(CommandTest, ReportAsJson) {
   EXPECT_EQ(report["triggers"]["lines"].size(), 10U);
   EXPECT_EQ(report["triggers"]["lines"][0]["function"], "run_job");
   EXPECT_EQ(report["triggers"]["lines"][2]["function"], "\x1b[31mred\n\\xff;</script>");
-  EXPECT_EQ(report["processes"]["lines"][3]["exit_signal"], 9);
+  EXPECT_EQ(report["processes"]["lines"][4]["exit_signal"], 9);
   EXPECT_EQ(report["verify"]["equal"], 2);
   EXPECT_EQ(report["open"]["lines"][0]["how"], "attached");
 }

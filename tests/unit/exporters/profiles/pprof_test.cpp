@@ -135,7 +135,8 @@ TEST_F(Pprof, CommentsTellWhatIsMissing) {
   ASSERT_EQ(comments_.size(), 3U);  // stacks that --verify did not compare are not missing
   EXPECT_NE(comments_[0].find("recorded on testhost"), std::string::npos);
   EXPECT_TRUE(comments_[1].starts_with("lost ring_full_event: 17 ")) << comments_[1];
-  EXPECT_EQ(comments_[2], "5 of 14 events have no duration (never returned, or not calls), so they are not in the profiles of time");
+  EXPECT_EQ(comments_[2],
+            "5 of 14 events have no duration (never returned, or not calls), so they are not in the profiles of time");
 }
 
 TEST_F(Pprof, HostileNamesAreMadeSafe) {

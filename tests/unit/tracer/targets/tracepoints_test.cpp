@@ -131,8 +131,7 @@ TEST_F(TracefsTest, AFieldThatIsNotKeptIsSaid) {
 }
 
 TEST_F(TracefsTest, NearNamesAreOffered) {
-  EXPECT_EQ(find("tracepoint:sched:sched_swich").problem.what,
-            "tracepoint:sched:sched_swich: no such tracepoint");
+  EXPECT_EQ(find("tracepoint:sched:sched_swich").problem.what, "tracepoint:sched:sched_swich: no such tracepoint");
   EXPECT_EQ(find("tracepoint:sched:sched_swich").problem.remedy, "did you mean sched:sched_switch?");
   EXPECT_EQ(find("tracepoint:none:such").problem.remedy, "`uscope list tracepoint` shows all of them");
 }

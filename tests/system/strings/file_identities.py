@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """At which object a call counts whose path leads elsewhere: through a descriptor of a process, or in another mount namespace.
-Needs root and BPF (or the module); usage: objects.py USCOPE"""
+Needs root and BPF (or the module); usage: file_identities.py USCOPE"""
 import json
 import os
 import subprocess
