@@ -201,11 +201,13 @@ class Outputs(AttachCase):
         folder = self.name("other")
         os.mkdir(folder)
         kept = os.path.join(folder, "kept")
+        before = []
         for _ in range(2):
             done = record(self.db, "--keep-raw", kept)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(sorted(os.listdir(folder)), ["kept"])
-            self.assertEqual(sorted(os.listdir(self.folder.name)), ["other", os.path.basename(self.db)])
+            self.assertEqual(sorted(os.listdir(self.folder.name)), ["other", os.path.basename(self.db), *before])
+            before = [os.path.basename(self.db) + ".old"]
             self.assertEqual(stat.S_IMODE(os.stat(kept).st_mode), 0o600)
 
     def test_but_not_in_another_file_system(self):
