@@ -116,7 +116,7 @@ enum usc_resource_type {
 #define USC_RESOURCE_AT_ATTACH 0
 #define USC_RESOURCE_AT_LOOK 1
 /* fd: in the queue of a unix socket; of USC_RESOURCE_OTHER it is not known what, and the name is the socket's. */
-#define USC_RESOURCE_IN_FLIGHT (-1)           /* below: a FIFO that a thread waits to open */
+#define USC_RESOURCE_IN_FLIGHT (-1)	      /* below: a FIFO that a thread waits to open */
 #define USC_RESOURCE_MAPPED (-0x7fffffff - 1) /* a locked file that the process maps */
 
 /* A descriptor that a process holds. */
