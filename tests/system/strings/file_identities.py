@@ -56,7 +56,7 @@ cat "$1/a" "$1/shared" > /dev/null
 '''
 
 
-class Objects(TraceCase):
+class FileIdentities(TraceCase):
     def setUp(self):
         super().setUp()
         self.work = os.path.realpath(self.path("work"))
