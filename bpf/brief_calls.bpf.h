@@ -92,7 +92,7 @@ static __noinline int is_left_out(struct task_struct *task, struct brief_call *c
 static __always_inline bool enters_briefly(struct task_struct *task, struct pt_regs *regs, __u32 nr)
 {
 	struct brief_call *call = brief_call_of(task);
-	__u64 args[6];
+	__u64 args[6] = {0}; /* all the same: what is not asked for is not looked at */
 
 	if (!call || call->state == BRIEF_NOT)
 		return false;
