@@ -100,7 +100,7 @@ std::string processes(const Summary& summary, TextWidth width) {
   TextTable table({{"pid", Align::kRight},
                    {"name", Align::kLeft, Shrink::kMiddle},
                    {"lived", Align::kRight},
-                   {"ended"},
+                   {"ended", Align::kLeft, Shrink::kEnd},
                    {"threads", Align::kRight},
                    {"events", Align::kRight},
                    {"errors", Align::kRight},
