@@ -114,6 +114,7 @@ class Live(AttachCase):
                 self.assertEqual(self.rows("SELECT DISTINCT how FROM event WHERE how NOT IN ('returned', 'noreturn', 'killed', 'open', 'attached')"), [])
                 self.assertIsNone(process.poll())
                 self.assertEqual(sorted(os.listdir(self.folder.name)), ["said", "trace.db"])
+            os.remove(self.db)
 
     def test_lines_while_tracing(self):
         process = self.waiting()

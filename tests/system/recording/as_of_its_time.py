@@ -97,9 +97,16 @@ class AsOfItsTime(TraceCase):
         answer = subprocess.run([USCOPE, "report", "--format", "json", self.db], check=True, capture_output=True, timeout=WAIT)
         return json.loads(answer.stdout)
 
+    def names(self, condition):
+        """Of the threads that asked for these priorities, when they did."""
+        return dict(self.rows("SELECT a1, coalesce((SELECT name FROM thread_name WHERE thread_name.thread_id = event.thread_id "
+                              "AND thread_name.ts_ns <= event.ts_ns ORDER BY thread_name.ts_ns DESC LIMIT 1), thread.name) FROM event "
+                              "JOIN thread ON thread.id = event.thread_id JOIN kind ON kind.id = kind_id "
+                              f"WHERE kind.name = 'getpriority' AND {condition}"))
+
     def test_names_of_threads(self):
         self.run_program(RENAMED)
-        names = dict(self.rows("SELECT a1, thread FROM v_event WHERE kind = 'getpriority' AND a1 >= 10"))
+        names = self.names("a1 >= 10")
         expected = {first * 10 + step: f"{first}-{step}" for first in (1, 2) for step in range(3)}
         expected.update({32: "by-another", 41: "main-1", 42: "main-1", 43: "child", 44: "main-1"})
         self.assertEqual({number: names[number] for number in expected}, expected)
@@ -112,8 +119,8 @@ class AsOfItsTime(TraceCase):
     def test_programs(self):
         self.run_program(EXECUTES)
         report, python = self.report(), os.path.basename(sys.executable)
-        launchers = self.rows("SELECT thread, process FROM v_event WHERE kind = 'getpriority' AND a1 = 51")
-        self.assertEqual(launchers, [("launcher", python)])
+        self.assertEqual(self.names("a1 = 51"), {51: "launcher"})
+        self.assertEqual(self.rows("SELECT process FROM v_event WHERE kind = 'getpriority' AND a1 = 51"), [(python,)])
         self.assertEqual(self.rows("SELECT DISTINCT thread FROM v_event WHERE process = 'true'"), [("true",)])
         child = [line for line in report["processes"]["lines"] if line["errors"] >= 5000]
         self.assertEqual([(line["name"], line["executed"]) for line in child], [(python, "true")])
