@@ -69,9 +69,9 @@ std::string zsh_lists(const CommandLine& line) {
   std::string out;
   for (const auto& [name, words] : suggestion_lists(line)) {
     std::string list;
-    for (const std::string& word : words) list += " " + shell_quoted(word);
-    out += "_uscope_" + name + "() {\n  compset -P '*,'\n  compadd -S '' --" + list + "\n" +
-           (name == "questions" ? "  _files -g \"*.db\"\n" : "") + "}\n";
+    for (const std::string& word : words) list.append(" ").append(shell_quoted(word));
+    out += fmt::format("_uscope_{}() {{\n  compset -P '*,'\n  compadd -S '' --{}\n{}}}\n", name, list,
+                       name == "questions" ? "  _files -g \"*.db\"\n" : "");
   }
   return out;
 }

@@ -164,6 +164,7 @@ Result<int> run_record(const RecordVerbOptions& options) {
   hooks.left_over = [&](const std::vector<std::uint32_t>& pids) {
     if (options.quiet) return;
     std::vector<std::pair<std::string, std::uint32_t>> processes;
+    processes.reserve(pids.size());
     for (const std::uint32_t pid : pids) processes.emplace_back(tracer::name_of(pid), pid);
     status.clear();
     std::fputs(left_over_text(processes).c_str(), stderr);

@@ -265,9 +265,8 @@ void KeptDescriptors::drop_closed(const ProcessOf& process_of, const Copies& cop
     const Deed deed = deed_of(changes_[i]);
     const bool makes = call_of(event) == DescriptorCall::kMake;
     // A new process that is still known has its copy from here.
-    if (makes && event.how == USC_HOW_RETURNED && !was_copied(id, event.entry_ns, event.head.time)) {
-      gone[i] = true;
-    } else if (deed.does == Does::kNothing) {
+    const bool is_copied = makes && event.how == USC_HOW_RETURNED && !was_copied(id, event.entry_ns, event.head.time);
+    if (is_copied || deed.does == Does::kNothing) {
       gone[i] = true;
     } else if (deed.does == Does::kMore) {
       Process& process = processes[id];

@@ -58,8 +58,7 @@ Result<void> StringWriter::prepare() {
       const std::string_view letters = syscalls::syscall_arguments(static_cast<usc_abi>(abi), nr).value_or("");
       const std::size_t path = letters.find('x');
       if (path == std::string_view::npos) continue;
-      exec_args_[abi * syscalls::kSyscallNumbers + nr] = {static_cast<std::int8_t>(path),
-                                                          static_cast<std::int8_t>(path + 1)};
+      exec_args_[abi * syscalls::kSyscallNumbers + nr] = {static_cast<int>(path), static_cast<int>(path + 1)};
     }
   }
   return {};

@@ -61,8 +61,8 @@ class StringWriter {
  private:
   // Where the call's path and argument list stand, if it is an exec.
   struct ExecArgs {
-    std::int8_t path = -1;
-    std::int8_t argv = -1;
+    int path = -1;
+    int argv = -1;
   };
 
   Result<void> insert(EventRowId event_id, int arg, StringRowId string_id, bool late, StringSource source);

@@ -112,7 +112,7 @@ std::string near_tracepoints(const Target& target, const std::vector<TracepointN
     const std::size_t head = name.event.find('_');
     if (name.system == target.group && head != std::string::npos) tails.push_back(name.event.substr(head + 1));
   }
-  if (const std::string meant = did_you_mean(target.group + ":" + target.name, all); !meant.empty()) return meant;
+  if (std::string meant = did_you_mean(target.group + ":" + target.name, all); !meant.empty()) return meant;
   const std::vector<std::string> near = nearest(target.name, tails);
   std::string meant;
   for (const TracepointName& name : names)
