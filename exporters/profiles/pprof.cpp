@@ -114,14 +114,14 @@ class PprofWriter {
   void program(const std::string& module) { (void)mapping_of(module); }
 
   // A place that is no code: `[no stack]`.
-  std::uint64_t words_location(const std::string& words) { return location_of({"", 0, words}, {{words, "", 0}}); }
+  std::uint64_t words_location(const std::string& words) { return location_of({"", 0, {{words, "", 0}}}); }
 
   // The place that is one physical frame: the calls inlined there, innermost first, and the function.
   std::uint64_t frame_location(const std::vector<StackFrame>& frames, std::size_t first, std::size_t end) {
     std::vector<Line> lines;
     for (std::size_t i = first; i < end; i++) lines.push_back({frames[i].function, frames[i].file, frames[i].line});
     const StackFrame& frame = frames[first];
-    return location_of({frame.module, static_cast<std::uint64_t>(frame.rel_pc), lines.back().function}, lines);
+    return location_of({frame.module, static_cast<std::uint64_t>(frame.rel_pc), std::move(lines)});
   }
 
   void finish() { gzip_.finish(); }
@@ -131,22 +131,25 @@ class PprofWriter {
     std::string function;
     std::string file;
     std::int64_t line = 0;
+    auto operator<=>(const Line&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 sees a pointer
   };
+  // One address can have several lists of lines: where a thread is and where a call returns to are looked up one byte
+  // apart, and code can take the place of other code.
   struct Place {
     std::string module;
     std::uint64_t address = 0;
-    std::string function;  // tells places without code apart, and code that took another's place
+    std::vector<Line> lines;
     auto operator<=>(const Place&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 sees a pointer
   };
 
-  std::uint64_t location_of(const Place& place, const std::vector<Line>& lines) {
+  std::uint64_t location_of(const Place& place) {
     const auto [at, fresh] = locations_.try_emplace(place, locations_.size() + 1);
     const std::uint64_t id = at->second;
     if (!fresh) return id;
     const std::uint64_t of_mapping = mapping_of(place.module);
     std::vector<std::pair<std::uint64_t, std::int64_t>> numbers;
-    numbers.reserve(lines.size());
-    for (const Line& one : lines) numbers.emplace_back(function_of(one), one.line);
+    numbers.reserve(place.lines.size());
+    for (const Line& one : place.lines) numbers.emplace_back(function_of(one), one.line);
     message(profile::kLocation, [&](pbf_writer& out) {
       out.add_uint64(location::kId, id);
       if (of_mapping != 0) out.add_uint64(location::kMapping, of_mapping);

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <protozero/pbf_reader.hpp>
+#include <set>
 
 #include "tests/unit/analyzer/sample_trace.h"
 #include "tests/unit/exporters/profiles/unzip.h"
@@ -21,8 +22,9 @@ struct ReadSample {
 
 class Pprof : public test::SampleTrace {
  protected:
-  void read(const exporters::ProfileOptions& options) {
-    const auto database = open();
+  void read(const exporters::ProfileOptions& options) { read(open(), options); }
+
+  void read(const store::Database& database, const exporters::ProfileOptions& options) {
     const auto catalog = read_catalog(database);
     ASSERT_TRUE(catalog);
     std::string file;
@@ -118,6 +120,25 @@ TEST_F(Pprof, InlinedCallsAreLinesOfOnePlace) {
   ASSERT_EQ(samples_.size(), 1U);
   EXPECT_EQ(samples_[0].frames, (std::vector<std::string>{"read", "helper in run_job", "main", "__libc_start_main"}));
   EXPECT_EQ(samples_[0].labels, (std::map<std::string, std::string>{{"process", "make"}}));
+}
+
+// A thread is where its code's line is; a call returns to the same address, and is a line, and perhaps another list of
+// inlined calls, before it.
+TEST_F(Pprof, OneAddressCanBeTwoPlaces) {
+  constexpr const char* kSecondPlace = R"sql(
+INSERT INTO frame(id, module_id, rel_pc, function, function_offset, file, line, inlined) VALUES
+  (9, 1, 8240, 'run_job', 48, '/src/job.c', 43, 0);
+INSERT INTO stack(id, depth, ended, trigger_frame_id, trigger_fallback, folded) VALUES(5, 2, 'root', 9, 0, 'main;run_job');
+INSERT INTO stack_frame VALUES(5, 0, 0, 9, 'user'), (5, 1, 0, 4, 'user');
+INSERT INTO event VALUES(15, 1000145000000, 90, 'returned', 2, 2, 1, 5, 5, 0, 0, 0, 0, 0, 0, NULL);
+)sql";
+  const auto path = folder_ / "places.db";
+  test::write_store(path, std::string(test::kSampleRows) + kSecondPlace + test::kCountEvents);
+  read(test::open_store(path), {.filter = {.pids = {100}, .tids = {110}}});
+  std::set<std::vector<std::string>> stacks;
+  for (const ReadSample& sample : samples_) stacks.insert(sample.frames);
+  EXPECT_EQ(stacks, (std::set<std::vector<std::string>>{{"read", "helper in run_job", "main", "__libc_start_main"},
+                                                        {"run_job", "main"}}));
 }
 
 TEST_F(Pprof, BrokenAndMissingStacksAreMarked) {
