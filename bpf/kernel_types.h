@@ -38,10 +38,13 @@ struct vfsmount {
 	struct dentry *mnt_root;
 };
 
+struct mnt_namespace;
+
 struct mount {
 	struct mount *mnt_parent;
 	struct dentry *mnt_mountpoint;
 	struct vfsmount mnt;
+	struct mnt_namespace *mnt_ns;
 };
 
 struct path {
@@ -89,9 +92,16 @@ struct inode___v611 {
 };
 
 struct file {
+	unsigned int f_mode;
 	struct inode *f_inode;
 	struct path f_path;
 	void *private_data;
+};
+
+/* From 6.7 on, its f_path is the file in the layer. Up to 6.6 that is the path by which the file was opened. */
+struct backing_file {
+	struct file file;
+	struct path user_path;
 };
 
 struct sock_common {

@@ -34,6 +34,8 @@
 
 #define TMPFS 0x01021994ul	       /* linux/magic.h */
 #define SUPER_KERNEL_MOUNT (1ul << 22) /* include/linux/fs.h: SB_KERNMOUNT */
+#define FILE_MAY_BACK (3u << 24)
+#define LAST_ERROR 4095 /* include/linux/err.h: MAX_ERRNO */
 
 #define LOOK_UP(function, map, type)                                                                                   \
 	static __always_inline type *function(__u32 number)                                                            \
@@ -327,6 +329,11 @@ static __always_inline void keep_page(char *to, const char *from)
 	bpf_probe_read_kernel(to, PAGE_BYTES, from);
 }
 
+static __always_inline struct mount *mount_of(struct vfsmount *mnt)
+{
+	return (void *)mnt - bpf_core_field_offset(struct mount, mnt);
+}
+
 struct path_walk {
 	struct text_scratch *text;
 	struct dentry *dentry;
@@ -484,16 +491,47 @@ static __always_inline __u32 memory_name(struct dentry *dentry, struct text_scra
 	return bytes - 1 + sizeof(deleted);
 }
 
+/*
+ * Whether a file is embedded in a backing_file: FMODE_BACKING, which is bit 25 up to 6.13 and bit 24 from then on. Another
+ * file with one of these bits lies in no mount of the kernel's own (mnt_ns is MNT_NS_INTERNAL, an error), or on a file
+ * system of the kernel's own.
+ */
+static __always_inline bool is_backing(struct file *file, struct mount *mount)
+{
+	long space = (long)BPF_CORE_READ(mount, mnt_ns);
+
+	return BPF_CORE_READ(file, f_mode) & FILE_MAY_BACK && space < 0 && space >= -LAST_ERROR &&
+	       !(BPF_CORE_READ(file, f_inode, i_sb, s_flags) & SUPER_KERNEL_MOUNT);
+}
+
+/*
+ * The path by which a mapped file was opened, as the kernel's file_user_path(). On a file system of layers (overlayfs) the
+ * mapping's own file is the one in the layer: it has the key and the breakpoints, but its path leads nobody to it.
+ */
+static __always_inline void opened_path(struct file *file, struct dentry **dentry, struct mount **mount)
+{
+	struct backing_file *backing = (void *)file;
+
+	*dentry = BPF_CORE_READ(file, f_path.dentry);
+	*mount = mount_of(BPF_CORE_READ(file, f_path.mnt));
+	if (bpf_core_field_exists(backing->user_path) && is_backing(file, *mount)) {
+		*dentry = BPF_CORE_READ(backing, user_path.dentry);
+		*mount = mount_of(BPF_CORE_READ(backing, user_path.mnt));
+	}
+}
+
 /* The path's components; `truncated` where not all of them fitted. */
 static __always_inline __u32 path_components(struct task_struct *task, struct file *file, struct text_scratch *text)
 {
-	struct dentry *dentry = BPF_CORE_READ(file, f_path.dentry);
-	struct vfsmount *mnt = BPF_CORE_READ(file, f_path.mnt);
-	struct mount *mount = (void *)mnt - bpf_core_field_offset(struct mount, mnt);
-	struct path_walk walk = {.text = text, .dentry = dentry, .mount = mount};
+	struct path_walk walk = {.text = text};
+	struct dentry *dentry;
+	struct mount *mount;
 
+	opened_path(file, &dentry, &mount);
 	if (dentry == BPF_CORE_READ(dentry, d_parent) && dentry != BPF_CORE_READ(mount, mnt.mnt_root))
 		return memory_name(dentry, text);
+	walk.dentry = dentry;
+	walk.mount = mount;
 	walk.root_dentry = BPF_CORE_READ(task, fs, root.dentry);
 	walk.root_mount = BPF_CORE_READ(task, fs, root.mnt);
 	bpf_loop(PATH_COMPONENTS, path_step, &walk, 0);

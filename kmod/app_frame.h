@@ -22,7 +22,7 @@ struct file_name {
 static long name_mapped_file(struct task_struct *task, struct vm_area_struct *vma, struct file_name *name)
 {
 	if (vma->vm_file)
-		name->bytes = scnprintf(name->text, name->room, "%pD", vma->vm_file);
+		name->bytes = scnprintf(name->text, name->room, "%pd", usc_opened_path(vma->vm_file)->dentry);
 	return 0;
 }
 

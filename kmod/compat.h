@@ -38,6 +38,16 @@ static inline void usc_inode_ctime(const struct inode *inode, s64 *seconds, u32 
 #endif
 }
 
+/* The path by which a mapped file was opened. 6.7: of a file in a layer (overlayfs), f_path is the layer's. */
+static inline const struct path *usc_opened_path(struct file *file)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+	return file_user_path(file);
+#else
+	return &file->f_path;
+#endif
+}
+
 /*
  * A reference to the executable of an address space, NULL = none. Threads of a user namespace's root may replace it by
  * prctl(PR_SET_MM_MAP) at any time. Under RCU. 6.7: files are reused, so the pointer is looked at again.

@@ -78,7 +78,7 @@ static struct path root_of(struct task_struct *task)
  */
 static char *path_for(struct task_struct *task, struct file *file, char *room)
 {
-	char *path = d_path(&file->f_path, room, PATH_MAX), *root;
+	char *path = d_path(usc_opened_path(file), room, PATH_MAX), *root;
 	struct path here, there;
 	size_t bytes;
 
@@ -102,7 +102,7 @@ static char *path_for(struct task_struct *task, struct file *file, char *room)
  */
 u32 usc_file_path(struct task_struct *task, struct file *file, struct text_scratch *text, char *room)
 {
-	struct dentry *dentry = file->f_path.dentry;
+	struct dentry *dentry = usc_opened_path(file)->dentry;
 	u32 at = 0, bytes, components = 0;
 	char *path, *end, *name;
 

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""Programs and libraries on overlayfs, as containers have them: their paths are those that the programs see, and what takes the place of a
+probed file, by a change of its layer or another file, is probed, or counted. Needs root and BPF; usage: layered_files.py USCOPE"""
+import os
+import shutil
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
+from backend import SLOWNESS  # noqa: E402
+from trace_case import TraceCase  # noqa: E402
+
+USCOPE = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "uscope"
+
+PROGRAM = """
+#include <stdio.h>
+#include <sys/sdt.h>
+#include <unistd.h>
+__attribute__((noinline)) int work(int x) { __asm__ volatile(""); return x * 3 + 1; }
+int main(int argc, char** argv) {
+  if (argc > 1) { puts("ready"); fflush(stdout); getchar(); }
+  for (int i = 0; i < 5; i++) { work(i); DTRACE_PROBE1(layer, turn, i); }
+  getppid();
+  puts("5");
+  return argc == 9;
+}
+"""
+
+LIBRARY = "__attribute__((noinline)) int work(int x) { __asm__ volatile(\"\"); return x * 3 + 1; }\n"
+
+HOST = """
+#include <dlfcn.h>
+#include <stdio.h>
+int main(int argc, char** argv) {
+  void* library = dlopen(argv[argc - 1], RTLD_NOW);
+  int (*work)(int) = (int (*)(int))dlsym(library, "work");
+  for (int i = 0; i < 5; i++) work(i);
+  puts("5");
+  return 0;
+}
+"""
+
+
+class LayeredFiles(TraceCase):
+    def setUp(self):
+        super().setUp()
+        self.layer = self.folder_named("layer")
+        self.build("prog", PROGRAM)
+        self.build("host", HOST, "-ldl")
+        self.build("lib.so", LIBRARY, "-shared", "-fPIC")
+
+    def folder_named(self, name):
+        os.mkdir(self.path(name))
+        return self.path(name)
+
+    def build(self, name, source, *options):
+        subprocess.run(["gcc", "-O1", "-x", "c", "-", "-o", os.path.join(self.layer, name), *options], input=source, text=True, check=True)
+
+    def mount(self, name):
+        merged, upper, scratch = (self.folder_named(name + suffix) for suffix in ("", ".upper", ".scratch"))
+        subprocess.run(["mount", "-t", "overlay", "overlay", "-o", f"lowerdir={self.layer},upperdir={upper},workdir={scratch}", merged],
+                       check=True)
+        self.addCleanup(subprocess.run, ["umount", "-l", merged], check=True)
+        return merged
+
+    def record(self, targets, *command, options=("-e", "none")):
+        done = subprocess.run([USCOPE, "record", "--force", *options, "-o", self.db, *(word for target in targets for word in ("-t", target)),
+                               "--", *command], capture_output=True, text=True, timeout=60 * SLOWNESS, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def hits_by_run(self):
+        """Of each program or library, by its name."""
+        return dict(self.rows("SELECT kind || ' ' || class, count(*) FROM v_event WHERE class IN ('ufunction', 'usdt') GROUP BY 1"))
+
+    def losses(self):
+        return dict(self.rows("SELECT cause, sum(count) FROM loss WHERE cause <> 'file_changed' GROUP BY cause"))
+
+    def test_a_short_program_has_its_stack_and_its_path(self):
+        program = os.path.join(self.mount("view"), "prog")
+        self.record([], "sh", "-c", f"{program}; true", options=("-e", "getppid"))
+        self.assertEqual(self.rows("SELECT path FROM module WHERE path LIKE '%prog'"), [(program,)])
+        self.assertEqual(self.rows("SELECT DISTINCT ended FROM stack"), [("root",)])
+
+    def test_what_takes_the_place_of_a_probed_file_is_probed(self):
+        view = self.mount("view")
+        for name in ("attributes", "renamed", "made_again", "late"):
+            shutil.copy(os.path.join(self.layer, "prog"), os.path.join(self.layer, name))
+        changes = f"chmod 777 attributes lib.so; cp renamed new; mv new renamed; rm made_again; cp {self.layer}/made_again made_again"
+        programs = ("attributes", "renamed", "made_again")
+        runs = "; ".join([f"./{name}" for name in programs] + ["./host ./lib.so"])
+        done = self.record([f"ufunction:{view}/{name}:work" for name in (*programs, "lib.so")] + [f"usdt:{view}/attributes:layer:turn"],
+                           "sh", "-c", f"cd {view}; {runs}; {changes}; {runs}; sleep 1; {runs}")
+        self.assertEqual(done.stdout.split(), ["5"] * 12)
+        hits = self.hits_by_run()
+        self.assertEqual(len(hits), 5, hits)
+        for kind, count in hits.items():
+            self.assertIn(count, range(10, 16), (kind, hits, done.stderr))
+        self.assertEqual(self.losses(), {"probe_not_there": 4}, done.stderr)
+        for name in (*programs, "lib.so"):
+            self.assertIn(f"{view}/{name} was mapped in place of the file that was probed", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
