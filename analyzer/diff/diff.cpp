@@ -313,10 +313,10 @@ void add_warnings(const DiffOptions& options, const std::set<std::string>& namel
                        ", or it has no build-id: its functions without a name are compared as one");
   if (!diff.tested)
     warnings.push_back(
-        fmt::format("ranked by effect, not tested: a test across runs takes {} on each side, here are {} and {}",
+        fmt::format("ranked by effect, not tested: a significance test needs {} runs on each side ({} and {} given)",
                     kRunsToTest, options.normal.size(), options.abnormal.size()));
   if (changes.unsteady != 0)
-    warnings.push_back(fmt::format("{} {} left out: only some runs of one side have {}, which is no sign of it",
+    warnings.push_back(fmt::format("{} {} not reported: only some runs of one side have {}",
                                    plural(changes.unsteady, "cell"), changes.unsteady == 1 ? "is" : "are",
                                    changes.unsteady == 1 ? "it" : "them"));
   const auto note_cut = [&](const char* name, std::size_t shown, std::size_t total) {

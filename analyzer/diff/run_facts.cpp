@@ -152,6 +152,8 @@ Result<RunFacts> read_run_facts(const store::Database& database) {
   if (!catalog) return catalog.error();
   RunFacts facts;
   facts.file = database.path().string();
+  facts.schema = database.schema();
+  facts.lacks = store::lacking_text(database.lacks());
   facts.start_ns = catalog->start_ns;
   facts.duration_ns = std::max<std::int64_t>(0, difference(catalog->end_ns, catalog->start_ns));
   facts.complete = catalog->meta_number("complete").value_or(1) != 0;
@@ -183,6 +185,10 @@ std::vector<std::string> comparison_warnings(const std::vector<RunFacts>& normal
   for (const auto* side : {&normal, &abnormal})
     for (const RunFacts& run : *side) runs.push_back(&run);
   std::vector<std::string> warnings;
+  for (const RunFacts* run : runs)
+    if (!run->lacks.empty())
+      warnings.push_back(fmt::format("an older uscope made {} (schema {}; now {}), so these are not known: {}",
+                                     run->file, run->schema, store::kSchemaVersion, run->lacks));
   for (const RunFacts* run : runs) losses(*run, warnings);
   conditions(runs, warnings);
   programs(normal, abnormal, warnings);

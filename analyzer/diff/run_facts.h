@@ -34,6 +34,8 @@ struct Ending {
 
 struct RunFacts {
   std::string file;                         // as the user named it
+  std::int32_t schema = 0;                  // of the database
+  std::string lacks;                        // what an older one does not tell (store::lacking_text)
   std::map<std::string, std::string> meta;  // copy of the meta table
   std::int64_t start_ns = 0;                // CLOCK_MONOTONIC
   std::int64_t duration_ns = 0;

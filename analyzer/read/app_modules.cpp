@@ -4,6 +4,8 @@
 // anew. Cells are counted from all events, in memory as the loader's.
 #include "analyzer/read/app_modules.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
 #include <unordered_map>
@@ -19,10 +21,12 @@
 namespace uscope::analyzer {
 namespace {
 
+// {}: the table in the file. A view that supplies what an older database lacks is replaced.
 constexpr const char* kModules = R"sql(
 CREATE TEMP TABLE app_module(id INTEGER PRIMARY KEY);
+DROP VIEW IF EXISTS temp.module;
 CREATE TEMP VIEW module AS SELECT id, path, build_id,
-  CASE WHEN id IN (SELECT id FROM temp.app_module) THEN 'app' ELSE class END AS class FROM main.module;
+  CASE WHEN id IN (SELECT id FROM temp.app_module) THEN 'app' ELSE class END AS class FROM {};
 )sql";
 
 constexpr const char* kStacks = R"sql(
@@ -32,9 +36,10 @@ INSERT INTO stack_trigger SELECT id, trigger_frame_id, trigger_fallback FROM mai
 
 constexpr const char* kCells = R"sql(
 CREATE INDEX temp.stack_trigger_frame ON stack_trigger(frame_id);
+DROP VIEW IF EXISTS temp.stack;
 CREATE TEMP VIEW stack AS SELECT s.id AS id, s.depth AS depth, s.ended AS ended, t.frame_id AS trigger_frame_id,
   t.fallback AS trigger_fallback, s.folded AS folded, s.managed AS managed
-  FROM main.stack s JOIN temp.stack_trigger t ON t.stack_id = s.id;
+  FROM {} s JOIN temp.stack_trigger t ON t.stack_id = s.id;
 CREATE TEMP TABLE cell(kind_id INTEGER, trigger_frame_id INTEGER, events INTEGER, errors INTEGER, total_ns INTEGER,
   open INTEGER, first_event_id INTEGER);
 CREATE TEMP TABLE error_cell(kind_id INTEGER, errno INTEGER, trigger_frame_id INTEGER, events INTEGER,
@@ -90,7 +95,8 @@ Result<std::size_t> Triggers::read_modules(const std::vector<std::string>& globs
     modules_[id].named = true;
   });
   if (!done || (matched.empty() && !with_runtime_)) return done ? Result<std::size_t>(0) : done.error();
-  if (done = store::execute(database_.handle(), kModules); !done) return done.error();
+  if (done = store::execute(database_.handle(), fmt::format(kModules, database_.table("module"))); !done)
+    return done.error();
   auto insert = database_.prepare("INSERT INTO temp.app_module VALUES(?1)");
   if (!insert) return insert.error();
   for (const ModuleRowId id : matched)
@@ -105,13 +111,13 @@ Result<bool> Triggers::choose() {
   const std::string of_modules =
       " WHERE id IN (SELECT sf.stack_id FROM frame f JOIN stack_frame sf ON sf.frame_id = f.id "
       "WHERE f.module_id IN (SELECT id FROM temp.app_module))";
-  auto done = each_row(database_, "SELECT id, ended, managed FROM main.stack" + (with_runtime_ ? "" : of_modules),
-                       [&](const SqlRow& row) {
-                         stacks.emplace_back(StackRowId(row.integer(0)),
-                                             trace::TriggerStack{.end = trace::stack_end(row.text(1)),
-                                                                 .managed = row.integer(2) != 0,
-                                                                 .with_runtime = with_runtime_});
-                       });
+  auto done = each_row(
+      database_, "SELECT id, ended, managed FROM " + database_.table("stack") + (with_runtime_ ? "" : of_modules),
+      [&](const SqlRow& row) {
+        stacks.emplace_back(StackRowId(row.integer(0)), trace::TriggerStack{.end = trace::stack_end(row.text(1)),
+                                                                            .managed = row.integer(2) != 0,
+                                                                            .with_runtime = with_runtime_});
+      });
   if (!done) return done.error();
   auto frames = database_.prepare(
       "SELECT sf.frame_id, f.module_id, f.origin FROM stack_frame sf JOIN frame f ON f.id = sf.frame_id "
@@ -153,7 +159,7 @@ Result<std::optional<Choice>> Triggers::choice_of(store::Statement& frames, Stac
 }
 
 Result<void> Triggers::count_cells() {
-  if (auto done = store::execute(database_.handle(), kCells); !done) return done;
+  if (auto done = store::execute(database_.handle(), fmt::format(kCells, database_.table("stack"))); !done) return done;
   std::unordered_map<StackRowId, FrameRowId> triggers;
   auto done = each_row(database_, "SELECT stack_id, frame_id FROM temp.stack_trigger WHERE frame_id IS NOT NULL",
                        [&](const SqlRow& row) { triggers[StackRowId(row.integer(0))] = FrameRowId(row.integer(1)); });

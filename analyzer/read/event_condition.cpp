@@ -226,7 +226,7 @@ Result<const char*> choose_index(const store::Database& database, const Conditio
   std::int64_t fewest = std::max<std::int64_t>(1000, events / kShare);
   const char* best = nullptr;
   for (const char* index : condition.indices()) {
-    auto count = one_number(condition.prepare(database, "SELECT count(*) FROM (SELECT 1 FROM event e INDEXED BY " +
+    auto count = one_number(condition.prepare(database, "SELECT count(*) FROM (SELECT 1 FROM main.event e INDEXED BY " +
                                                             std::string(index) + condition.where(index) + " LIMIT " +
                                                             std::to_string(fewest) + ")"));
     if (!count) return count.error();

@@ -68,7 +68,7 @@ Result<store::Statement> find_events(const store::Database& database, const Even
     if (!end) return end.error();
     condition.add("e.id < ?", *end);
   }
-  std::string sql = "SELECT e.id FROM event e " + (*index ? "INDEXED BY " + std::string(*index) : "NOT INDEXED") +
+  std::string sql = "SELECT e.id FROM main.event e " + (*index ? "INDEXED BY " + std::string(*index) : "NOT INDEXED") +
                     condition.where() + " ORDER BY " + (ordered ? "e.id" : "e.ts_ns, e.id");
   if (filter.limit)
     sql += fmt::format(" LIMIT {}", std::min<std::uint64_t>(*filter.limit, std::numeric_limits<std::int64_t>::max()));
@@ -103,7 +103,7 @@ Result<void> for_event_and_neighbours(const store::Database& database, const Cat
                                       std::size_t around, const std::function<bool(const EventRow&)>& row) {
   const auto neighbours = [&](const std::string& side, const std::string& order) -> Result<std::vector<EventRowId>> {
     auto query = database.prepare(
-        "SELECT n.id FROM event e JOIN event n INDEXED BY event_thread_ts ON n.thread_id = "
+        "SELECT n.id FROM main.event e JOIN main.event n INDEXED BY event_thread_ts ON n.thread_id = "
         "e.thread_id AND (n.ts_ns, n.id) " +
         side +
         " (e.ts_ns, e.id) WHERE e.id = ?1 "
@@ -151,7 +151,7 @@ Result<store::Statement> select_events(const store::Database& database, const Ca
   if (!events) return events.error();
   auto index = choose_index(database, condition, *events);
   if (!index) return index.error();
-  return condition.prepare(database, head + " FROM event e " +
+  return condition.prepare(database, head + " FROM main.event e " +
                                          (*index ? "INDEXED BY " + std::string(*index) : "NOT INDEXED") +
                                          condition.where() + " " + tail);
 }

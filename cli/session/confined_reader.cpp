@@ -23,8 +23,20 @@ Result<void> confine_reader(std::vector<int> folders) {
   return confine({std::move(folders), false});
 }
 
-Result<store::Database> open_confined(const std::filesystem::path& file) {
+Result<store::Database> open_store(const std::filesystem::path& file) {
   auto database = store::Database::open(file);
+  if (!database) return database;
+  const std::string lacking = store::lacking_text(database->lacks());
+  if (!lacking.empty())
+    std::fputs(fmt::format("uscope: an older uscope made {} (schema {}; now {}), so these are not known: {}\n",
+                           printable(file.string()), database->schema(), store::kSchemaVersion, lacking)
+                   .c_str(),
+               stderr);
+  return database;
+}
+
+Result<store::Database> open_confined(const std::filesystem::path& file) {
+  auto database = open_store(file);
   if (!database) return database;
   if (auto confined = confine_reader(); !confined) return confined.error();
   return database;

@@ -15,7 +15,10 @@ namespace uscope::cli {
 // Permanent, see confine(): from here on the process writes only in these open folders and the one for temporary files.
 Result<void> confine_reader(std::vector<int> folders = {});
 
-// Opens a store and confines this process.
+// Opens a store, and says on stderr what it lacks if an older version of uscope made it.
+Result<store::Database> open_store(const std::filesystem::path& file);
+
+// The same, and confines this process.
 Result<store::Database> open_confined(const std::filesystem::path& file);
 
 // "uscope: THIS TRACE IS NOT COMPLETE: 12 lost; `uscope report x.db` says more"; empty if no event is missing.

@@ -32,7 +32,7 @@ void look_at(const fs::path& path, NearbyTraces& found) {
   const auto start = store::look_at_start(file.get());
   if (!start) return;
   UnreadableTrace trace{path.string()};
-  std::int64_t oldest = found.schema;
+  std::int64_t oldest = found.oldest_schema;
   std::int64_t newest = found.schema;
   switch (start->kind) {
     case store::FileKind::kDatabase:
@@ -67,7 +67,8 @@ std::vector<fs::path> usual_folders() {
 }
 
 NearbyTraces look_for_traces(const std::vector<fs::path>& folders) {
-  NearbyTraces found{store::kSchemaVersion, USC_RECORD_ABI_OLDEST, USC_RECORD_ABI, {}, 0, {}, true};
+  NearbyTraces found{
+      store::kOldestSchema, store::kSchemaVersion, USC_RECORD_ABI_OLDEST, USC_RECORD_ABI, {}, 0, {}, true};
   std::vector<fs::path> seen;
   for (const fs::path& folder : folders) {
     std::error_code error;

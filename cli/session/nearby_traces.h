@@ -19,7 +19,8 @@ struct UnreadableTrace {
 };
 
 struct NearbyTraces {
-  std::int64_t schema = 0;             // of the databases that this uscope reads
+  std::int64_t oldest_schema = 0;      // of the databases that this uscope reads: from this version
+  std::int64_t schema = 0;             // to this one, which it writes
   std::int64_t oldest_record_abi = 0;  // of the records in raw traces that it reads: from this version
   std::int64_t record_abi = 0;         // to this one
   std::vector<std::string> folders;    // that were looked into, without those below them

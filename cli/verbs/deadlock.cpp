@@ -97,7 +97,7 @@ Result<int> show_diagnosis(const analyzer::Diagnosis& diagnosis, DeadlockFormat 
 namespace {
 
 Result<int> write_page_of_file(const DeadlockOptions& options, const Bundle& bundle, const store::OutputPlace& place) {
-  const auto database = store::Database::open(options.file);
+  const auto database = open_store(options.file);
   if (!database) return database.error();
   int status = 0;
   auto done = write_text_output(place, {&*database}, [&](std::FILE* stream) -> Result<void> {

@@ -75,8 +75,8 @@ std::string installation_text(const Installation& found, Paint paint) {
 }
 
 std::string reads_text(const NearbyTraces& found) {
-  return fmt::format("this uscope reads databases of schema {} and raw traces with records of version {} to {}",
-                     found.schema, found.oldest_record_abi, found.record_abi);
+  return fmt::format("this uscope reads databases of schema {} to {} and raw traces with records of version {} to {}",
+                     found.oldest_schema, found.schema, found.oldest_record_abi, found.record_abi);
 }
 
 std::string remedy(const UnreadableTrace& trace) {
@@ -137,6 +137,7 @@ Json json_of(const NearbyTraces& found) {
                           {"newer", trace.is_newer}});
   return {{"folders", json_of(found.folders)},
           {"all", found.all},
+          {"schema_oldest", found.oldest_schema},
           {"schema", found.schema},
           {"record_abi_oldest", found.oldest_record_abi},
           {"record_abi", found.record_abi},

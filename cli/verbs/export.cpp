@@ -24,7 +24,7 @@ Result<void> write_export(const ExportOptions& options) {
     return database ? write_format(options, *database, stdout, nullptr) : database.error();
   }
   if (options.format == ExportFormat::kCtf) {
-    auto database = store::Database::open(options.file);
+    auto database = open_store(options.file);
     if (!database) return database.error();
     // Without `metadata`, which gets its name last, it is no trace.
     return write_folder_output(*options.output, {&*database}, {"stream", "metadata"},
@@ -34,7 +34,7 @@ Result<void> write_export(const ExportOptions& options) {
   }
   auto place = store::OutputPlace::find(*options.output, store::OutputKind::kText, options.force);
   if (!place) return place.error();
-  auto database = store::Database::open(options.file);
+  auto database = open_store(options.file);
   if (!database) return database.error();
   return write_text_output(*place, {&*database},
                            [&](std::FILE* stream) { return write_format(options, *database, stream, nullptr); });

@@ -29,7 +29,7 @@ Result<void> write_report_page(const ReportOptions& options) {
   if (!bundle) return bundle.error();
   auto place = store::OutputPlace::find(*options.html, store::OutputKind::kPage, options.force);
   if (!place) return place.error();
-  auto database = store::Database::open(options.file);
+  auto database = open_store(options.file);
   if (!database) return database.error();
   return write_text_output(*place, {&*database}, [&](std::FILE* stream) -> Result<void> {
     if (auto done = choose_app(*database, options.app); !done) return done;

@@ -31,8 +31,8 @@ int refuse_other_files(void*, int action, const char*, const char* second, const
 
 constexpr const char* kGive = "give a file that `uscope record` or `uscope load` has written";
 
-// Checks whether the file is a store, before SQLite sees any of it.
-Result<void> check_start(int file, const std::string& name) {
+// Checks whether the file is a store, before SQLite sees any of it. Returns its schema's version.
+Result<std::int32_t> check_start(int file, const std::string& name) {
   const auto start = look_at_start(file);
   if (!start) return start.error().in(name);
   switch (start->kind) {
@@ -48,16 +48,19 @@ Result<void> check_start(int file, const std::string& name) {
     case FileKind::kDatabase:
       break;
   }
-  if (start->schema != kSchemaVersion)
-    return Error{fmt::format("{} was made by another version of uscope: its schema is {}, this uscope reads {}", name,
-                             start->schema, kSchemaVersion),
-                 "load it again from its raw trace with `uscope load`"};
+  if (start->schema > kSchemaVersion || start->schema < kOldestSchema)
+    return Error{fmt::format("{} was made by {} version of uscope: its schema is {}, this uscope reads {} to {}", name,
+                             start->schema > kSchemaVersion ? "a newer" : "an older", start->schema, kOldestSchema,
+                             kSchemaVersion),
+                 start->schema > kSchemaVersion
+                     ? "read it with that version, or load its raw trace with this one: `uscope load`"
+                     : "load it again from its raw trace with `uscope load`, or read it with that version"};
   if (start->write_ahead_log)
     return Error{
         fmt::format("{0} is in SQLite's WAL mode: another program has written to it, and a part may be in {0}-wal",
                     name),
         fmt::format("as its owner: sqlite3 {} 'PRAGMA journal_mode=delete'", name)};
-  return {};
+  return start->schema;
 }
 
 // When SQLite opens a file for writing, it undoes a change that was not finished. This code does not write, and ignores
@@ -89,15 +92,25 @@ Result<Database> Database::open(const std::filesystem::path& path) {
 
 Result<Database> Database::open(UniqueFd file, const std::filesystem::path& path, UniqueFd temporary) {
   const std::string name = path.string();
-  if (auto fits = check_start(file.get(), name); !fits) return fits.error();
+  const auto schema = check_start(file.get(), name);
+  if (!schema) return schema.error();
   if (auto fits = check_journal(file.get(), name); !fits) return fits.error();
   auto vfs = DescriptorVfs::create(file.get(), std::move(temporary), false);
   auto handle = vfs->open(name);
   if (!handle) return handle.error();
   if (auto done = harden(handle->get()); !done) return done.error();
   sqlite3_set_authorizer(handle->get(), refuse_other_files, nullptr);
-  if (auto done = check_schema(handle->get(), name); !done) return done.error();
-  return Database(std::move(file), std::move(vfs), std::move(*handle), path);
+  auto older = check_schema(handle->get(), name);
+  if (!older) return older.error();
+  Database database(std::move(file), std::move(vfs), std::move(*handle), path);
+  database.schema_ = *schema;
+  database.older_ = std::move(*older);
+  return database;
+}
+
+std::string Database::table(std::string_view name) const {
+  const auto supplied = older_.tables.find(name);
+  return supplied == older_.tables.end() ? "main." + std::string(name) : "(" + supplied->second + ")";
 }
 
 Result<DatabaseWriter> DatabaseWriter::create(const std::filesystem::path& path) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -26,7 +27,8 @@ namespace uscope::store {
 class Database {
  public:
   // Returns an error if there is no such file, or it is not a regular file, not a database, a database of another
-  // program or version, one with objects that uscope does not create, or one that another program has begun to change.
+  // program, of a newer version of uscope or one before kOldestSchema, one with objects that uscope does not create, or
+  // one that another program has begun to change. What an older database lacks is NULL or empty, see lacks().
   static Result<Database> open(const std::filesystem::path& path);
   // The same for an open regular file; `path` is its name in messages, `temporary` the folder for temporary files.
   static Result<Database> open(UniqueFd file, const std::filesystem::path& path, UniqueFd temporary);
@@ -36,6 +38,13 @@ class Database {
 
   // For features that Statement lacks. This object keeps ownership.
   [[nodiscard]] sqlite3* handle() const { return handle_.get(); }
+
+  // What an older version of uscope did not write yet; empty: nothing.
+  [[nodiscard]] const SchemaChanges& lacks() const { return older_.lacks; }
+  [[nodiscard]] std::int32_t schema() const { return schema_; }
+
+  // The table in the file, for the FROM of those who put a temporary view of its name in front of it.
+  [[nodiscard]] std::string table(std::string_view name) const;
 
   [[nodiscard]] int fd() const { return file_.get(); }
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
@@ -51,6 +60,8 @@ class Database {
   std::unique_ptr<DescriptorVfs> vfs_;  // destroyed after handle_
   SqliteHandle handle_;
   std::filesystem::path path_;
+  std::int32_t schema_ = kSchemaVersion;
+  OlderSchema older_;
 };
 
 // A store under construction: an output file that gets its name only in commit(). If the object is destroyed earlier,

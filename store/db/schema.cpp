@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -72,6 +71,10 @@ CREATE TABLE event_descriptor(
   event_id INTEGER NOT NULL REFERENCES event(id), arg INTEGER NOT NULL, place INTEGER NOT NULL, fd INTEGER NOT NULL,
   wants TEXT NOT NULL CHECK (wants IN ('read', 'write', 'read or write', 'other', 'passed')),
   string_id INTEGER REFERENCES string(id), late INTEGER NOT NULL, PRIMARY KEY (event_id, arg, place)) WITHOUT ROWID;
+CREATE TABLE held_descriptor(
+  process_id INTEGER NOT NULL REFERENCES process(id), fd INTEGER NOT NULL, string_id INTEGER REFERENCES string(id),
+  event_id INTEGER REFERENCES event(id), until_ns INTEGER,
+  until TEXT NOT NULL CHECK (until IN ('close', 'exec', 'exit', 'left', 'tracing')));
 CREATE TABLE event_buffers(
   event_id INTEGER PRIMARY KEY REFERENCES event(id), arg INTEGER NOT NULL, parts INTEGER NOT NULL,
   bytes INTEGER NOT NULL);
@@ -263,9 +266,6 @@ Result<void> fill_errno_names(sqlite3* database) {
   return {};
 }
 
-// Type, name, table, text. Indices that SQLite creates by itself have no text.
-using SchemaObject = std::array<std::string, 4>;
-
 Result<std::vector<SchemaObject>> objects_of(sqlite3* database) {
   auto query = Statement::prepare(database, "SELECT type, name, tbl_name, sql FROM sqlite_schema");
   if (!query) return query.error();
@@ -273,23 +273,29 @@ Result<std::vector<SchemaObject>> objects_of(sqlite3* database) {
   for (;;) {
     auto row = query->step();
     if (!row) return row.error();
-    if (!*row) break;
-    SchemaObject object;
-    for (int i = 0; i < 4; i++) object.at(static_cast<std::size_t>(i)) = std::string(query->text(i));
-    objects.push_back(std::move(object));
+    if (!*row) return objects;
+    objects.push_back({std::string(query->text(0)), std::string(query->text(1)), std::string(query->text(2)),
+                       std::string(query->text(3))});
   }
-  std::sort(objects.begin(), objects.end());
-  return objects;
 }
 
-Result<std::vector<SchemaObject>> own_objects() {
+// A database in memory with the present schema, and what it holds.
+struct OwnSchema {
+  SqliteHandle memory;
+  std::vector<SchemaObject> objects;
+};
+
+Result<OwnSchema> make_own_schema() {
   sqlite3* raw = nullptr;
   const int code = sqlite3_open_v2(":memory:", &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
-  const SqliteHandle memory(raw);
+  OwnSchema own{SqliteHandle(raw), {}};
   if (code != SQLITE_OK) return Error{std::string("cannot open a database in memory: ") + sqlite3_errstr(code), ""};
   for (const char* sql : {kTables, kViews, kTriggerIndex, kIndices, kStatistics})
     if (auto done = execute(raw, sql); !done) return done.error();
-  return objects_of(raw);
+  auto objects = objects_of(raw);
+  if (!objects) return objects.error();
+  own.objects = std::move(*objects);
+  return own;
 }
 
 // Limits while the schema of a possibly hostile file is read: SQLite compiles every text in it. The genuine texts are
@@ -317,25 +323,60 @@ class SchemaBounds {
 
 }  // namespace
 
-Result<void> check_schema(sqlite3* database, const std::string& name) {
-  constexpr const char* kRemedy =
-      "load the trace again from its raw file; to read it as it is, use sqlite3, if you trust who made it";
-  static const Result<std::vector<SchemaObject>> own = own_objects();
+namespace {
+
+constexpr const char* kNotOurs =
+    "load the trace again from its raw file; to read it as it is, use sqlite3, if you trust who made it";
+
+// What differs from the present schema, where an older version of uscope can have made it.
+struct SchemaDifference {
+  SchemaChanges changes;
+  std::vector<SchemaObject> changed;  // with the present text
+  std::vector<SchemaObject> missing;
+};
+
+Result<SchemaDifference> compare(const std::vector<SchemaObject>& found, const std::vector<SchemaObject>& own,
+                                 const std::string& name) {
+  SchemaDifference out;
+  std::vector<const SchemaObject*> known;
+  for (const SchemaObject& object : found) {
+    const auto now = std::find_if(own.begin(), own.end(), [&](const SchemaObject& one) {
+      return one.type == object.type && one.name == object.name && one.table == object.table;
+    });
+    const auto changes = now == own.end() ? std::nullopt : changes_since(*now, object.text);
+    if (!changes || std::find(known.begin(), known.end(), &*now) != known.end())
+      return Error{name + " holds what uscope does not make: the " + object.type + " " + object.name, kNotOurs};
+    known.push_back(&*now);
+    if (changes->empty()) continue;
+    out.changes.insert(out.changes.end(), changes->begin(), changes->end());
+    out.changed.push_back(*now);
+  }
+  for (const SchemaObject& object : own) {
+    if (std::find(known.begin(), known.end(), &object) != known.end()) continue;
+    const SchemaChange* change = new_object(object);
+    if (change == nullptr) return Error{name + " lacks the " + object.type + " " + object.name, kNotOurs};
+    if (change->object == object.name) out.changes.push_back(change);
+    out.missing.push_back(object);
+  }
+  std::sort(out.changes.begin(), out.changes.end());  // as the history has them
+  return out;
+}
+
+}  // namespace
+
+Result<OlderSchema> check_schema(sqlite3* database, const std::string& name) {
+  static const Result<OwnSchema> own = make_own_schema();
   if (!own) return own.error();
   const SchemaBounds bounds(database);
   const auto found = objects_of(database);
   if (!found && (sqlite3_errcode(database) & 0xff) == SQLITE_INTERRUPT)
-    return Error{name + " holds far more tables and views than uscope makes", kRemedy};
+    return Error{name + " holds far more tables and views than uscope makes", kNotOurs};
   if (!found) return found.error().in(name);
-  std::vector<SchemaObject> foreign;
-  std::set_difference(found->begin(), found->end(), own->begin(), own->end(), std::back_inserter(foreign));
-  if (!foreign.empty())
-    return Error{name + " holds what uscope does not make: the " + foreign.front()[0] + " " + foreign.front()[1],
-                 kRemedy};
-  std::vector<SchemaObject> missing;
-  std::set_difference(own->begin(), own->end(), found->begin(), found->end(), std::back_inserter(missing));
-  if (!missing.empty()) return Error{name + " lacks the " + missing.front()[0] + " " + missing.front()[1], kRemedy};
-  return {};
+  const auto difference = compare(*found, own->objects, name);
+  if (!difference) return difference.error();
+  auto tables = supply_missing(database, own->memory.get(), difference->changed, difference->missing);
+  if (!tables) return tables.error().in(name);
+  return OlderSchema{difference->changes, std::move(*tables)};
 }
 
 Result<void> create_schema(sqlite3* database) {

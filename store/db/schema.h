@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "store/db/older_schema.h"
 #include "store/db/sqlite_handles.h"
 #include "store/db/statements.h"
 #include "store/files/trace_file.h"
@@ -24,9 +25,16 @@ Result<void> create_reused_schema(sqlite3* database);
 // Fills its derived tables; call it once all other rows of a trace are inserted.
 Result<void> fill_derived_tables(Statements& statements);
 
+// How a database of an older version is read.
+struct OlderSchema {
+  SchemaChanges lacks;    // none: its schema is the present one
+  SuppliedTables tables;  // those that are supplied
+};
+
 // Checks that the database holds exactly the tables, views and indices that the two functions above create, each with
-// the same text: nothing in place of one of them (a view, a virtual table), nothing more (a trigger), no foreign
-// column, CHECK or expression. Call it before any other statement runs on a file that may come from anyone.
-Result<void> check_schema(sqlite3* database, const std::string& name);
+// the text that this version or an older one gives it: nothing in place of one of them (a view, a virtual table),
+// nothing more (a trigger), no foreign column, CHECK or expression. Supplies what an older one lacks. Call it before
+// any other statement runs on a file that may come from anyone.
+Result<OlderSchema> check_schema(sqlite3* database, const std::string& name);
 
 }  // namespace uscope::store

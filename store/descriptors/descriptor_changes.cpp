@@ -52,12 +52,18 @@ DescriptorTracker::Return DescriptorTracker::at_return(Return::Kind kind, const 
   update.begun = stamp_;
   update.task = trace::TaskId(event.head.task);
   update.table = owner.table;
+  update.descriptor.opener = owner.process;
   return update;
 }
 
 void DescriptorTracker::plan(Return update) {
   update.order = planned_++;
-  returns_.push(std::move(update));
+  observed_.push_back(std::move(update));
+}
+
+void DescriptorTracker::queue_returns() {
+  for (Return& update : observed_) returns_.push(std::move(update));
+  observed_.clear();
 }
 
 Result<void> DescriptorTracker::follow(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
@@ -142,6 +148,7 @@ void DescriptorTracker::follow_close(const usc_event& event, DescriptorOwner& ow
   }
   Return update = at_return(Return::Kind::kClose, event, owner);
   update.fd = fd;
+  release(owner, fd, fd, event.entry_ns);
   update.stray = owner.table->descriptors.begin_close(fd);
   if (returned(event)) plan(std::move(update));
 }
@@ -154,6 +161,7 @@ void DescriptorTracker::follow_close_range(const usc_event& event, DescriptorOwn
   update.fd = descriptor_arg(event, 0);
   update.last = last_of(event);
   update.marks = marks;
+  if (!marks) release(owner, update.fd, update.last, event.entry_ns);
   if (!unshares && marks) owner.table->descriptors.set_close_on_exec(update.fd, update.last, true);
   if (!unshares && !marks) owner.table->descriptors.close_range(update.fd, update.last);
   if (returned(event) && (unshares || !marks)) plan(std::move(update));
@@ -182,6 +190,7 @@ void DescriptorTracker::follow_copy(const usc_event& event, DescriptorOwner& own
     update.source_stamp = found->stamp;
   }
   update.descriptor.close_on_exec = fcntl ? command == F_DUPFD_CLOEXEC : facts.close_on_exec.holds(event);
+  if (replaces) release(owner, to, to, event.entry_ns);
   replaces ? owner.table->descriptors.begin_replace(to) : owner.table->descriptors.begin_open(to);
   if (returned(event)) plan(std::move(update));
 }
@@ -354,6 +363,7 @@ void DescriptorTracker::apply_opened(const Return& update) {
     return;
   }
   descriptor.stamp = ++stamp_;
+  descriptor.opened = update.event;
   table.set(update.fd, descriptor);
 }
 
@@ -379,7 +389,7 @@ void DescriptorTracker::apply_to_owner(const Return& update) {
   if (!owner) return;
   switch (update.kind) {
     case Return::Kind::kExec:
-      owners_.exec(update.task, update.begun);
+      exec(update.task, update.begun, update.time);
       break;
     case Return::Kind::kUnshareFolder:
       owners_.unshare_folder(*owner, update.begun);

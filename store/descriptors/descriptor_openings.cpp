@@ -278,6 +278,7 @@ void DescriptorTracker::take_over(const usc_event& event, DescriptorOwner& owner
     update.source_table = other->table;
     if (const Descriptor* found = known(*other->table, update.source)) {
       update.descriptor = *found;
+      update.descriptor.opener = owner.process;
       update.source_stamp = found->stamp;
     }
   }
@@ -337,6 +338,7 @@ Result<void> DescriptorTracker::learn_address(const usc_event& event, Descriptor
   auto label = intern("socket:[" + std::string(is_own ? "at " : before == kAccepted ? "from " : "to ") + address + "]");
   if (!label) return label.error();
   if (is_own) socket.unconnected = *label;
+  if (is_own) socket.has_address = true;
   Return update = at_return(Return::Kind::kLabel, event, owner);
   update.descriptor.socket = found->socket;
   update.descriptor.name = *label;
@@ -355,6 +357,7 @@ Result<void> DescriptorTracker::label_socket(const usc_event& event, DescriptorO
   Return update = at_return(Return::Kind::kLabel, event, owner);
   update.descriptor.socket = found->socket;
   Socket& socket = sockets_[found->socket - 1];
+  socket.has_address = !connects;
   const trace::StringRowId before = socket.label;
   socket.label = {};
   socket.stamp = ++stamp_;

@@ -4,6 +4,7 @@
 // stops sharing by exec, unshare and its end. Anything that a task outside of the trace may change is `unsure`.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -74,6 +75,11 @@ class DescriptorOwners {
     } else if (const auto tasks = tasks_.find(process); tasks != tasks_.end()) {
       for (const trace::TaskId task : tasks->second) visit(owners_.at(task));
     }
+  }
+  // How many tasks the process has.
+  [[nodiscard]] std::size_t tasks_of(trace::ProcessId process) const {
+    const auto tasks = tasks_.find(process);
+    return tasks == tasks_.end() ? 0 : tasks->second.size();
   }
   // Nothing is known of this process before that time, whatever table its tasks will have.
   void silence(trace::ProcessId process, std::uint64_t until);

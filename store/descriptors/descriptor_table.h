@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "store/model/row_ids.h"
 #include "support/persistent_map.h"
 #include "trace/ids.h"
 
@@ -29,6 +30,8 @@ struct Descriptor {
   trace::ProcessId process{};  // of a pidfd, if it is known
   bool is_folder = false;      // it was opened as one
   std::uint32_t space = 0;     // of a file: MountSpaces::tag_of() its path when it was opened
+  EventRowId opened{};         // the call that opened it; none: it was open before, or the call is no event
+  trace::ProcessId opener{};   // whose call that was
 };
 
 class DescriptorTable {
@@ -41,6 +44,23 @@ class DescriptorTable {
   // Returns null if unknown. Valid until the next change.
   [[nodiscard]] const Descriptor* find(int fd) const;
   void set(int fd, const Descriptor& descriptor);
+  // Visits those that an exec closes; all; those with these numbers.
+  template <typename Visitor>
+  void each_closed_by_exec(Visitor visit) const {
+    closed_by_exec_.each(visit);
+  }
+  template <typename Visitor>
+  void each(Visitor visit) const {
+    kept_.each(visit);
+    closed_by_exec_.each(visit);
+  }
+  template <typename Visitor>
+  void each_between(int first, int last, Visitor visit) const {
+    for (const Entries* entries : {&kept_, &closed_by_exec_})
+      for (const Entries::Entry* next = entries->at_or_after(first); next != nullptr && next->key <= last;
+           next = next->key == last ? nullptr : entries->at_or_after(next->key + 1))
+        visit(next->key, next->value);
+  }
   void close_range(int first, int last);
   void set_close_on_exec(int first, int last, bool value);
   void forget();

@@ -240,14 +240,11 @@ Result<void> DescriptorTracker::happen(const Happening& happening) {
       owners_.begin(start, entered(start.parent_task));
       break;
     }
-    case Happening::Kind::kEnd: {
-      const TaskEnd& end = definitions_.task_ends[happening.place];
-      owners_.end(end.task, end.goes_on);
-      entered_.erase(end.task);
+    case Happening::Kind::kEnd:
+      end_task(definitions_.task_ends[happening.place]);
       break;
-    }
     case Happening::Kind::kExec:
-      owners_.exec(happening.task, entered(happening.task));
+      exec(happening.task, entered(happening.task), happening.time);
       break;
     case Happening::Kind::kLoss:
       lose(definitions_.losses[happening.place]);
@@ -317,6 +314,7 @@ std::uint32_t DescriptorTracker::found_socket(const std::string& target, trace::
   number = new_socket(label);
   const bool has_peer = target.find("] with ") != std::string::npos;
   if (number != 0 && has_peer) sockets_[number - 1].unconnected = {};
+  if (number != 0) sockets_[number - 1].has_address = target.find("] at ") != std::string::npos;
   return number;
 }
 
@@ -370,6 +368,7 @@ bool DescriptorTracker::has_effect(const usc_event& event) {
 
 Result<std::span<const DescriptorTracker::Named>> DescriptorTracker::observe(
     const usc_event& event, std::span<const trace::OrderedString> strings) {
+  queue_returns();
   named_.clear();
   passed_.clear();
   folder_ = {};
@@ -424,8 +423,8 @@ void DescriptorTracker::name_arguments(const usc_event& event, const DescriptorO
     if ((facts.descriptors >> arg & 1) == 0) continue;
     const Descriptor* found = known(*owner.table, static_cast<int>(event.args[arg]));
     if (!found) continue;
-    const trace::StringRowId name = found->socket != 0 ? sockets_[found->socket - 1].label : found->name;
-    if (name) named_.push_back({.arg = arg, .string_id = name, .is_folder = found->is_folder, .space = found->space});
+    if (const trace::StringRowId name = name_of(*found))
+      named_.push_back({.arg = arg, .string_id = name, .is_folder = found->is_folder, .space = found->space});
   }
 }
 
@@ -510,7 +509,7 @@ Result<trace::StringRowId> DescriptorTracker::opened_folder(const DescriptorOwne
                                                             const trace::OrderedString& path) {
   const Descriptor* found = is_said(owner, time) ? known(*owner.table, fd) : nullptr;
   if (!found) return trace::StringRowId();
-  const trace::StringRowId name = found->socket != 0 ? sockets_[found->socket - 1].label : found->name;
+  const trace::StringRowId name = name_of(*found);
   if (!name || path.first == 0 || found->stamp > std::max(moved_any_, moved_all_)) return name;
   auto text = strings_.text(name);
   if (!text) return text.error();

@@ -36,6 +36,7 @@
 #include "store/db/string_table.h"
 #include "store/descriptors/descriptor_calls.h"
 #include "store/descriptors/descriptor_owners.h"
+#include "store/descriptors/held_descriptors.h"
 #include "store/descriptors/mount_spaces.h"
 #include "store/model/definitions.h"
 #include "support/redactor.h"
@@ -71,6 +72,13 @@ class DescriptorTracker {
 
   // Processes the next event. The result is valid until the next call.
   Result<std::span<const Named>> observe(const usc_event& event, std::span<const trace::OrderedString> strings);
+  // Gives the row of the call observed last, before the next one is observed. Not for calls that are no events.
+  void set_row(EventRowId id) {
+    for (Return& update : observed_) update.event = id;
+  }
+
+  // After the last event: writes who had what open.
+  Result<void> finish(DatabaseWriter& database);
 
   // The descriptors in the messages of the last observed call.
   [[nodiscard]] std::span<const Passed> passed() const { return passed_; }
@@ -147,6 +155,7 @@ class DescriptorTracker {
     int fd = 0;
     int last = 0;
     Descriptor descriptor{};
+    EventRowId event = {};
     std::shared_ptr<SharedTable> table = {};
     std::shared_ptr<SharedFolder> folder = {};       // is changed, or the name depends on it
     std::uint64_t folder_stamp = 0;                  // 0: the name does not depend on it
@@ -178,6 +187,7 @@ class DescriptorTracker {
     trace::StringRowId label = {};        // none: unknown
     trace::StringRowId unconnected = {};  // its label without a peer: of socket() or bind()
     std::uint64_t stamp = 0;
+    bool has_address = false;  // of its own: it was bound
   };
 
   static std::vector<CallFacts> learn_calls();
@@ -191,6 +201,13 @@ class DescriptorTracker {
   void begin_proc(ProcFacts& proc);
   Result<void> end_proc(ProcFacts& proc, std::uint64_t time);
   void lose(const LossFacts& loss);
+  void end_task(const TaskEnd& end);
+  void exec(trace::TaskId task, std::optional<std::uint64_t> stamp, std::uint64_t time);
+  [[nodiscard]] trace::StringRowId name_of(const Descriptor& descriptor) const;
+  [[nodiscard]] bool may_have_more(const DescriptorOwner& owner) const;
+  [[nodiscard]] bool has_address(const Descriptor& descriptor) const;
+  void hold(const DescriptorOwner& owner, int fd, const Descriptor& descriptor, std::uint64_t time, HeldUntil until);
+  void release(const DescriptorOwner& owner, int first, int last, std::uint64_t time);
 
   [[nodiscard]] bool is_said(const DescriptorOwner& owner, std::uint64_t time) const;
   [[nodiscard]] bool may_learn(const SharedTable& table, std::uint64_t time) const;
@@ -232,6 +249,7 @@ class DescriptorTracker {
   void move(const std::string& component);
   [[nodiscard]] Return at_return(Return::Kind kind, const usc_event& event, const DescriptorOwner& owner) const;
   void plan(Return update);
+  void queue_returns();
   void apply(Return& update);
   void apply_opened(const Return& update);
   void apply_to_folder(const Return& update);
@@ -278,11 +296,13 @@ class DescriptorTracker {
   bool sees_folders_ = true;  // if false, relative ones
 
   DescriptorOwners owners_;
+  HeldDescriptors held_;
   std::vector<Happening> happenings_;  // by time
   std::size_t next_happening_ = 0;
   std::vector<ProcFacts> proc_;
   std::unordered_map<trace::ProcessId, std::size_t> proc_of_;  // in proc_
   std::priority_queue<Return, std::vector<Return>, std::greater<>> returns_;
+  std::vector<Return> observed_;  // of the call observed last: its row may not be known yet
   std::uint64_t planned_ = 0;
   std::unordered_map<trace::TaskId, std::uint64_t> entered_;  // stamp at the entry of each task's last clone or exec
   std::vector<Socket> sockets_;

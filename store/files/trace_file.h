@@ -9,8 +9,11 @@
 
 namespace uscope::store {
 
-// PRAGMA user_version: changes whenever a reader's SQL could break.
+// PRAGMA user_version: changes whenever a reader's SQL could break, by a line in store/db/schema_history.h.
 constexpr std::int32_t kSchemaVersion = 20;
+
+// Databases from this version on are read.
+constexpr std::int32_t kOldestSchema = 15;
 
 // PRAGMA application_id: "uscp".
 constexpr std::int32_t kApplicationId = 0x75736370;

@@ -371,6 +371,7 @@ Result<void> EventWriter::finish(std::optional<std::uint64_t> recorded_until) {
   if (!thread) return thread.error();
   for (const ThreadRowId row : undefined_tasks_)
     if (auto done = thread->run(row); !done) return done;
+  if (auto done = strings_.finish(); !done) return done;
   return counter_.write();
 }
 

@@ -119,6 +119,7 @@ Result<void> StringWriter::observe(const usc_event& event, std::span<const trace
 }
 
 Result<void> StringWriter::write(EventRowId event_id) {
+  descriptors_.set_row(event_id);
   for (const DescriptorTracker::Named& one : named_)
     if (auto done = insert(event_id, one.arg, one.string_id, one.late, StringSource::kDescriptor); !done) return done;
   if (auto done = write_texts(event_id, texts_); !done) return done;

@@ -55,6 +55,9 @@ class StringWriter {
   // The descriptors in the messages of the call observed last.
   [[nodiscard]] std::span<const DescriptorTracker::Passed> passed() const { return descriptors_.passed(); }
 
+  // After the last event.
+  Result<void> finish() { return descriptors_.finish(database_); }
+
   // What the call observed last is about.
   [[nodiscard]] const CallObject& object() const { return object_; }
 

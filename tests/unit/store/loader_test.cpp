@@ -508,7 +508,8 @@ TEST_F(LoaderTest, MetaHoldsTheHeaderAndWhatTheTraceSays) {
   load();
   EXPECT_EQ(rows("SELECT key, value FROM meta ORDER BY key"),
             "complete|0\ncpus|2\nduration_ns|500\nhost|box\\xff\nordered|1\nraw_skipped_bytes|0\n"
-            "raw_unknown_records|0\nschema|20\nstart_ns|1000000000000\nutc_offset_ns|77");
+            "raw_unknown_records|0\nschema|" +
+                std::to_string(kSchemaVersion) + "\nstart_ns|1000000000000\nutc_offset_ns|77");
 }
 
 TEST_F(LoaderTest, TracingBeganWhenTheTracerSaysOrWithItsFile) {

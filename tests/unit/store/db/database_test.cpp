@@ -2,6 +2,7 @@
 #include "store/db/database.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -78,7 +79,14 @@ TEST_F(DatabaseTest, OtherFilesAreNamedAsWhatTheyAre) {
   std::filesystem::remove(path());
   make();
   raw_sql("PRAGMA user_version=" + std::to_string(kSchemaVersion + 1));
-  EXPECT_NE(open_error().find("made by another version of uscope: its schema is 21, this uscope reads 20"),
+  const std::string reads = fmt::format("this uscope reads {} to {}", kOldestSchema, kSchemaVersion);
+  EXPECT_NE(open_error().find(
+                fmt::format("made by a newer version of uscope: its schema is {}, {}", kSchemaVersion + 1, reads)),
+            std::string::npos)
+      << open_error();
+  raw_sql("PRAGMA user_version=" + std::to_string(kOldestSchema - 1));
+  EXPECT_NE(open_error().find(
+                fmt::format("made by an older version of uscope: its schema is {}, {}", kOldestSchema - 1, reads)),
             std::string::npos)
       << open_error();
   std::filesystem::remove(path());

@@ -84,6 +84,7 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
       {"event_content", "event_id arg holds source content_id late cut"},
       {"event_descriptor", "event_id arg place fd wants string_id late"},
       {"event_buffers", "event_id arg parts bytes"},
+      {"held_descriptor", "process_id fd string_id event_id until_ns until"},
       {"content", "id value"},
       {"futex_wait",
        "event_id address op expected timeout_ns words words_at_stop key words_from words_at_stop_from asleep "
@@ -154,7 +155,7 @@ TEST_F(SchemaTest, EveryColumnIsDocumented) {
 }
 
 TEST_F(SchemaTest, VersionsAreSet) {
-  EXPECT_EQ(one("PRAGMA user_version"), "20");
+  EXPECT_EQ(one("PRAGMA user_version"), std::to_string(kSchemaVersion));
   EXPECT_EQ(one("PRAGMA application_id"), std::to_string(0x75736370));
 }
 
