@@ -10,6 +10,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -79,12 +80,21 @@ FileCounts counts_of(const SqlRow& row, const KindFacts& kind) {
   return line;
 }
 
+// "socket:[from inet:10.0.0.7]" of a client "socket:[from inet:10.0.0.7:50123]"; empty for anything else.
+std::string host_of_peer(const std::string& name) {
+  if (!name.starts_with("socket:[from inet")) return "";
+  const std::size_t port = name.rfind(':');
+  return name.substr(0, port) + "]";
+}
+
 std::uint64_t weight(const FileCounts& line, FileOrder order) {
   switch (order) {
     case FileOrder::kBytes:
       return line.bytes_read + line.bytes_written;
     case FileOrder::kCalls:
       return line.calls;
+    case FileOrder::kOpens:
+      return line.opens;
     case FileOrder::kFailures:
       return line.failures;
     default:
@@ -122,8 +132,11 @@ class FileReader {
     if (!query_.processes.empty() && images_.count(ImageRowId(row.integer(2))) == 0) return;
     const FileCounts counts = counts_of(row, facts);
     add(table_.all, counts);
-    const std::size_t place = place_of(name, row.maybe_integer(12));
+    const std::string host = name && !query_.peers ? host_of_peer(*name) : "";
+    const std::size_t place = place_of(host.empty() ? name : std::optional(host), row.maybe_integer(12));
     Line& line = lines_[place];
+    if (!host.empty()) line.peers.insert(*name);
+    note_removal(row, facts.name, line.line);
     const auto process = maybe_id<ProcessRowId>(row, 1);
     const std::string program = program_of(process, ImageRowId(row.integer(2)));
     add_user(line, user_number(process, program), counts);
@@ -136,6 +149,10 @@ class FileReader {
   }
 
   FileTable finish() {
+    for (Line& line : lines_) {
+      if (line.peers.size() > 1) line.line.peers = line.peers.size();
+      if (line.peers.size() == 1) line.line.name = *line.peers.begin();
+    }
     take_callers();
     std::vector<Line*> files;
     files.reserve(lines_.size());
@@ -161,6 +178,7 @@ class FileReader {
     FileLine line;
     std::uint32_t user = 0;  // the only one, without `users`
     std::unique_ptr<std::map<std::uint32_t, FileCounts>> users;
+    std::unordered_set<std::string> peers = {};  // the names, if the line is one of a host's clients
   };
   struct Caller {
     FileCounts counts;
@@ -183,6 +201,14 @@ class FileReader {
     else
       unnamed_ = place;
     return place;
+  }
+
+  // From then on, who has the file open has one without that name.
+  static void note_removal(const SqlRow& row, const std::string& call, FileLine& line) {
+    if (!row.is_null(6)) return;
+    if (call == "flock") line.was_locked = true;
+    const bool removes = call == "unlink" || call == "unlinkat" || row.text(5) == "target";
+    if (removes) line.removed_event = std::max(line.removed_event, row.integer(11));
   }
 
   std::uint32_t user_number(const std::optional<ProcessRowId>& process, const std::string& program) {
@@ -286,7 +312,7 @@ class FileReader {
   std::unordered_set<ImageRowId> images_;  // that the filter of processes means
   std::deque<Line> lines_;
   std::unordered_map<std::int64_t, std::unordered_map<std::string_view, std::size_t>>
-      places_;  // by space, of the lines' names
+      places_;  // by space, of the lines' names until finish()
   std::optional<std::size_t> unnamed_;
   std::map<User, std::uint32_t> user_numbers_;
   std::vector<const User*> users_;

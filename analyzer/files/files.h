@@ -43,6 +43,9 @@ struct FileUser : FileCounts {
 struct FileLine : FileCounts {
   std::optional<std::string> name;  // a path, `socket:[to inet:127.0.0.1:80]`, `pipe`, …; nullopt: not known
   std::vector<FileUser> users;      // most calls first
+  std::uint64_t peers = 0;          // of several clients of one host, which are one line: how many; else 0
+  bool was_locked = false;          // by flock
+  std::int64_t removed_event = 0;   // the last call that removed the name, or gave it to another file; 0: none
   // The mount namespace, by its inode, in which the path leads to another file than elsewhere in the trace.
   std::optional<std::int64_t> space;
 };
@@ -60,6 +63,7 @@ enum class FileOrder {
   kTime,  // total_ns without wait_ns
   kBytes,
   kCalls,
+  kOpens,
   kFailures
 };
 
@@ -70,6 +74,7 @@ struct FileQuery {
   FileOrder order = FileOrder::kTime;
   std::size_t lines = 0;  // of each list; 0 = all
   bool callers = false;   // list these, too
+  bool peers = false;     // a line for each client that was accepted, and not one for all of one host
   bool failed = false;    // and what calls failed at
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/render/holders_render.h"
 #include "cli/render/json.h"
 #include "cli/render/text_table.h"
 #include "cli/render/trigger_cell.h"
@@ -38,6 +39,14 @@ std::vector<std::string> file_cells(const analyzer::FileCounts& line, const std:
           time_cell(line.wait_ns),
           by,
           name};
+}
+
+// "socket:[from inet:10.0.0.7]  97 clients", "/etc/hostname (mount namespace 4026532345)": one path may lead to several
+// files.
+std::string name_cell(const analyzer::FileLine& line) {
+  std::string name = line.name.value_or(kUnknownObject);
+  if (line.space) name += fmt::format(" (mount namespace {})", *line.space);
+  return line.peers == 0 ? name : fmt::format("{}  {}", name, plural(line.peers, "client"));
 }
 
 // A path that is cut has room for this much of its end, whatever columns must go.
@@ -98,12 +107,6 @@ void keep_failures(analyzer::TopList<Line>& list) {
   std::erase_if(list.lines, [](const Line& line) { return line.failures == 0; });
 }
 
-// One path may lead to several files.
-std::string with_mount_namespace(const analyzer::FileLine& line) {
-  const std::string name = line.name.value_or(kUnknownObject);
-  return line.space ? fmt::format("{} (mount namespace {})", name, *line.space) : name;
-}
-
 }  // namespace
 
 TextTable files_table(const analyzer::TopList<analyzer::FileLine>& files, bool several_processes) {
@@ -121,8 +124,7 @@ TextTable files_table(const analyzer::TopList<analyzer::FileLine>& files, bool s
                    {"path, address or kind", Align::kLeft, Shrink::kMiddle, kPathWidth}});
   table.set_ink("failed", Ink::kBad);
   for (const auto& line : files.lines)
-    table.add_row(
-        file_cells(line, several_processes ? first_of(line.users, file_user_cell) : "", with_mount_namespace(line)));
+    table.add_row(file_cells(line, several_processes ? first_of(line.users, file_user_cell) : "", name_cell(line)));
   return table;
 }
 
@@ -136,12 +138,14 @@ nlohmann::ordered_json file_json(const analyzer::FileLine& line) {
   nlohmann::ordered_json value{{"name", line.name ? json_value(*line.name) : nlohmann::ordered_json()},
                                {"mount_namespace", json_value(line.space)}};
   value.update(counts_json(line));
+  value["peers"] = line.peers;
   value["processes"] = std::move(processes);
   return value;
 }
 
-std::string files_text(analyzer::FileTable table, const FilesLayout& layout, TextWidth width) {
-  if (table.files.lines.empty()) return "FILES  none\n";
+std::string files_text(analyzer::FileTable table, const FilesLayout& layout, const analyzer::HolderList& held,
+                       TextWidth width) {
+  if (table.files.lines.empty()) return "FILES  none\n" + held_by_text(held, layout.callers, width);
   if (layout.failures_only) {
     keep_failures(table.files);
     keep_failures(table.callers);
@@ -157,10 +161,10 @@ std::string files_text(analyzer::FileTable table, const FilesLayout& layout, Tex
         return line.fallback && !line.function.empty() && line.function != trace::kCutName;
       }))
     out += kFallbackLegend;
-  return out;
+  return out + held_by_text(held, layout.callers, width);
 }
 
-std::string files_json(const analyzer::FileTable& table, bool callers) {
+std::string files_json(const analyzer::FileTable& table, bool callers, const analyzer::HolderList& held) {
   nlohmann::ordered_json lines = nlohmann::ordered_json::array();
   for (const auto& line : table.files.lines) lines.push_back(file_json(line));
   nlohmann::ordered_json list;
@@ -168,7 +172,11 @@ std::string files_json(const analyzer::FileTable& table, bool callers) {
     list = {{"total", table.callers.total}, {"lines", nlohmann::ordered_json::array()}};
     for (const auto& line : table.callers.lines) list["lines"].push_back(caller_json(line));
   }
-  return dump({{"total", table.files.total}, {"all", counts_json(table.all)}, {"files", lines}, {"callers", list}}) +
+  return dump({{"total", table.files.total},
+               {"all", counts_json(table.all)},
+               {"files", lines},
+               {"callers", list},
+               {"held", held_json(held)}}) +
          "\n";
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "analyzer/files/files.h"
+#include "analyzer/files/holders.h"
 #include "cli/render/text_table.h"
 
 namespace uscope::cli {
@@ -26,7 +27,9 @@ struct FilesLayout {
   bool callers = false;
   bool failures_only = false;  // lines without one are left out
 };
-[[nodiscard]] std::string files_text(analyzer::FileTable table, const FilesLayout& layout, TextWidth width);
-[[nodiscard]] std::string files_json(const analyzer::FileTable& table, bool callers);
+// `held`: who had objects of the table open.
+[[nodiscard]] std::string files_text(analyzer::FileTable table, const FilesLayout& layout,
+                                     const analyzer::HolderList& held, TextWidth width);
+[[nodiscard]] std::string files_json(const analyzer::FileTable& table, bool callers, const analyzer::HolderList& held);
 
 }  // namespace uscope::cli

@@ -6,9 +6,11 @@
 #include <string>
 #include <utility>
 
+#include "analyzer/files/holders.h"
 #include "analyzer/read/catalog.h"
 #include "analyzer/read/path_filter.h"
 #include "cli/render/files_render.h"
+#include "cli/render/holders_render.h"
 #include "cli/session/confined_reader.h"
 #include "cli/terminal/pager.h"
 #include "cli/verbs/shared_options.h"
@@ -26,6 +28,8 @@ std::string describe(FileOrder order) {
       return "with most bytes";
     case FileOrder::kCalls:
       return "with most calls";
+    case FileOrder::kOpens:
+      return "with most opens";
     case FileOrder::kFailures:
       return "with most failures";
     default:
@@ -39,15 +43,18 @@ void define_files(Verb& verb) {
   add_globs(verb, "--path", options->query.paths,
             "only objects whose path, address, kind or base name matches, and their callers");
   add_globs(verb, "--process", options->query.processes, "only calls of processes that go by such a name: nginx");
-  verb.add_choice("--sort", options->query.order, "what the largest come first by",
+  verb.add_choice("--sort", options->query.order, "sort by this, the largest first",
                   {{"time", FileOrder::kTime},
                    {"bytes", FileOrder::kBytes},
                    {"calls", FileOrder::kCalls},
+                   {"opens", FileOrder::kOpens},
                    {"failures", FileOrder::kFailures}});
   take_number(verb.add_option("--top", options->query.lines, "only the first so many, 0 = all (the default)"), 0,
               kMostNumber)
       ->type_name("N");
   verb.add_flag("--callers", options->query.callers, "also who made the calls: process, call, application function");
+  verb.add_flag("--peers", options->query.peers, "a line for each client that connected, not one for each host");
+  verb.add_flag("--open", options->open, "what was left open, by whom, and the stacks that opened it");
   add_format(verb, options->format);
   add_color(verb);
   add_no_pager(verb);
@@ -72,16 +79,26 @@ Result<int> run_files(const FilesOptions& options) {
   query.callers = query.callers || !query.paths.empty();
   auto table = analyzer::read_files(*database, *catalog, query);
   if (!table) return table.error();
+  analyzer::HolderQuery holders{.paths = query.paths, .processes = query.processes};
+  holders.left_open_only = options.open;
+  if (options.open) holders.lines = query.lines;
+  auto held = options.open ? analyzer::read_holders(*database, *catalog, holders)
+                           : analyzer::read_holders_of(*database, *catalog, table->files.lines, holders);
+  if (!held) return held.error();
   const std::string order = describe(query.order);
   const FilesLayout layout{.order = order,
                            .callers_order = query.order == FileOrder::kTime ? "with changes and then " + order : order,
                            .several_processes = catalog->processes.size() > 1,
                            .callers = query.callers,
                            .failures_only = query.order == FileOrder::kFailures};
-  const std::string no_such = table->any_path ? "" : analyzer::no_such_path(query.paths, table->near);
+  const std::string no_such =
+      table->any_path || held->descriptors != 0 ? "" : analyzer::no_such_path(query.paths, table->near);
   Output out(stdout);
-  out.write(options.format == Format::kText ? files_text(std::move(*table), layout, text_width(stdout))
-                                            : files_json(*table, query.callers));
+  if (options.format != Format::kText)
+    out.write(files_json(*table, query.callers, *held));
+  else
+    out.write(options.open ? left_open_text(*held, text_width(stdout))
+                           : files_text(std::move(*table), layout, *held, text_width(stdout)));
   if (auto done = out.finish(); !done) return done.error();
   if (!no_such.empty()) std::fprintf(stderr, "uscope: %s\n", printable(no_such).c_str());
   return 0;

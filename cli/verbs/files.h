@@ -13,6 +13,7 @@ namespace uscope::cli {
 struct FilesOptions {
   std::filesystem::path file;
   analyzer::FileQuery query;
+  bool open = false;  // list what was left open
   Format format = Format::kText;
 };
 

@@ -13,6 +13,7 @@
 #include "analyzer/summary/summary.h"
 #include "cli/render/events_render.h"
 #include "cli/render/files_render.h"
+#include "cli/render/holders_render.h"
 #include "cli/render/json.h"
 #include "cli/render/report_render.h"
 #include "cli/render/tree_render.h"
@@ -121,8 +122,10 @@ void read_everything(const store::Database& database) {
           "every event is listed");
   const auto catalog = whole(analyzer::read_catalog(database));
   const auto files = whole(analyzer::read_files(database, catalog, {.callers = true}));
-  require_harmless(cli::files_text(files, {"first", "first", true, true}, 80));
-  require_json(cli::files_json(files, true));
+  const auto held = whole(analyzer::read_holders(database, catalog, {}));
+  require_harmless(cli::files_text(files, {"first", "first", true, true}, held, 80));
+  require_harmless(cli::left_open_text(held, 80));
+  require_json(cli::files_json(files, true, held));
   require(files.all.calls <= events, "a call is about one object");
   const auto folded =
       whole(exporters::fold_stacks(database, catalog, {.levels = {.pid = true, .thread = true, .call = true}},

@@ -63,6 +63,27 @@ TEST_F(FilesTest, AreFilteredAndSorted) {
   EXPECT_EQ(names(table(open(), {.order = FileOrder::kBytes, .lines = 1})), (Names{"?"}));
 }
 
+// Those that a server accepted, also of IPv6; what is bound or connected is not one of them, and one client alone keeps
+// its address.
+TEST_F(FilesTest, ClientsOfOneHostAreOneLine) {
+  test::write_store(folder_ / "made.db", R"sql(
+    INSERT INTO kind VALUES(1, 'accept4', 'syscall', 'x86_64', 288), (2, 'recvfrom', 'syscall', 'x86_64', 45);
+    INSERT INTO string VALUES(1, 'socket:[from inet:10.0.0.7:50001]'), (2, 'socket:[from inet:10.0.0.7:50002]'),
+      (3, 'socket:[from inet6:[::1]:50001]'), (4, 'socket:[from inet6:[::1]:50002]'), (5, 'socket:[at inet:10.0.0.7:80]'),
+      (6, 'socket:[from inet:10.0.0.8:50001]'), (7, 'socket:[from unix:/run/x]');
+    INSERT INTO object_total SELECT 2, NULL, NULL, NULL, NULL, id, 'call', NULL, 1, 100 - id, 1, 0, 1, NULL FROM string;)sql");
+  const auto database = test::open_store(folder_ / "made.db");
+  const FileTable found = table(database, {.order = FileOrder::kCalls});
+  EXPECT_EQ(names(found),
+            (Names{"socket:[from inet6:[::1]]", "socket:[from inet:10.0.0.7]", "socket:[at inet:10.0.0.7:80]",
+                   "socket:[from inet:10.0.0.8:50001]", "socket:[from unix:/run/x]"}));
+  EXPECT_EQ(found.files.lines[0].peers, 2U);
+  EXPECT_EQ(found.files.lines[1].calls, 2U);
+  EXPECT_EQ(found.files.lines[3].peers, 0U);
+  EXPECT_EQ(table(database, {.peers = true}).files.total, 7U);
+  EXPECT_EQ(names(table(database, {.paths = {"*10.0.0.7:50002]"}})), (Names{"socket:[from inet:10.0.0.7:50002]"}));
+}
+
 // Rows of one object add up, whatever texts name it; a transfer between two counts at both.
 TEST_F(FilesTest, OneObjectIsOneLine) {
   test::write_store(folder_ / "made.db", R"sql(
