@@ -52,7 +52,7 @@ DescriptorTracker::Return DescriptorTracker::at_return(Return::Kind kind, const 
   update.begun = stamp_;
   update.task = trace::TaskId(event.head.task);
   update.table = owner.table;
-  update.descriptor.opener = owner.process;
+  update.process = owner.process;
   return update;
 }
 
@@ -364,6 +364,7 @@ void DescriptorTracker::apply_opened(const Return& update) {
   }
   descriptor.stamp = ++stamp_;
   descriptor.opened = update.event;
+  descriptor.opener = update.process;
   table.set(update.fd, descriptor);
 }
 

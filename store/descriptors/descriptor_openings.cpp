@@ -278,7 +278,6 @@ void DescriptorTracker::take_over(const usc_event& event, DescriptorOwner& owner
     update.source_table = other->table;
     if (const Descriptor* found = known(*other->table, update.source)) {
       update.descriptor = *found;
-      update.descriptor.opener = owner.process;
       update.source_stamp = found->stamp;
     }
   }

@@ -156,6 +156,7 @@ class DescriptorTracker {
     int last = 0;
     Descriptor descriptor{};
     EventRowId event = {};
+    trace::ProcessId process = {};  // whose call it was
     std::shared_ptr<SharedTable> table = {};
     std::shared_ptr<SharedFolder> folder = {};       // is changed, or the name depends on it
     std::uint64_t folder_stamp = 0;                  // 0: the name does not depend on it

@@ -76,6 +76,22 @@ TEST_F(PassedDescriptorsTest, OfAnUntracedSenderHasTheKernelsName) {
   EXPECT_EQ(reads(), "/run/hostname\nsocket:[78]");
 }
 
+// It is the receiver's own, and was not inherited: a process that ended with it has left it open.
+TEST_F(PassedDescriptorsTest, TheReceiverOpenedIt) {
+  open("/etc/hostname", 5);
+  call("sendmsg", 1, 3);
+  sends(5, 77, S_IFREG, hostname_);
+  of_task(2);
+  call("recvmsg", 1, 4);
+  receives(9, 77, S_IFREG, hostname_);
+  trace_->exit(2, 2, 0, next_ + 20);
+  load();
+  EXPECT_EQ(
+      rows("SELECT h.process_id, fd, value, until, k.name FROM held_descriptor h JOIN string s ON s.id = string_id "
+           "JOIN event e ON e.id = event_id JOIN kind k ON k.id = kind_id ORDER BY 1"),
+      "1|5|/etc/hostname|tracing|openat\n2|9|/etc/hostname|exit|recvmsg");
+}
+
 // What has the number of an inode by then need not be the file that was sent.
 TEST_F(PassedDescriptorsTest, AnotherFileOfThatNumberIsNotTaken) {
   open("/etc/hostname", 5);
