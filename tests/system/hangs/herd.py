@@ -4,6 +4,7 @@
 meanwhile. Needs root and a backend; usage: herd.py USCOPE FIXTURES"""
 import json
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -15,12 +16,18 @@ from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS  # noqa: E402
 
 HERD = os.path.join(FIXTURES, "deadlock_herd")
 PROCESSES = 1000
-SECONDS = 3 * SLOWNESS
+SECONDS = 3 * SLOWNESS  # of a CPU: those of a clock are also other programs'
 
 
 def in_call(pid, number):
     with open(f"/proc/{pid}/syscall", encoding="ascii") as file:
         return file.read().split()[0] == str(number)
+
+
+def processor_seconds():
+    """Of the programs that have been waited for, and of theirs."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def switches(pid):
@@ -37,11 +44,11 @@ class Herd(AttachCase):
         self.wait_for(lambda: all(in_call(pid, 0) for pid in sheep) and in_call(herd.pid, 61), "the herd does not come to rest")
         self.assertEqual({len(os.listdir(f"/proc/{pid}/fd")) for pid in sheep}, {10})
         before = {pid: switches(pid) for pid in sheep}
-        begun = time.monotonic()
+        begun, ran = time.monotonic(), processor_seconds()
         done = subprocess.run([USCOPE, "deadlock", "--pid", str(herd.pid), *BACKEND_OPTIONS, "--format", "json"], capture_output=True,
                               text=True, timeout=WAIT, check=False)
-        seconds = time.monotonic() - begun
-        print(f"{PROCESSES} processes: {seconds:.2f} s")
+        ran = processor_seconds() - ran
+        print(f"{PROCESSES} processes: {time.monotonic() - begun:.2f} s, {ran:.2f} s of a CPU")
         found = json.loads(done.stdout)
         self.assertEqual((done.returncode, found["verdict"]), (1, "deadlock"), done.stderr)
         accused = {thread["pid"] for finding in found["findings"] for thread in finding["threads"]}
@@ -49,7 +56,7 @@ class Herd(AttachCase):
         self.assertLessEqual(accused, {herd.pid, *sheep})
         self.assertGreaterEqual(len(accused), 2)
         self.assertEqual({pid: switches(pid) for pid in sheep}, before)
-        self.assertLessEqual(seconds, SECONDS)
+        self.assertLessEqual(ran, SECONDS)
         text = subprocess.run([USCOPE, "deadlock", "--pid", str(herd.pid), *BACKEND_OPTIONS], capture_output=True, text=True, timeout=WAIT, check=False)
         self.assertLessEqual(len(text.stdout.splitlines()), 60, text.stdout[:4000])
 
