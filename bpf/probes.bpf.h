@@ -359,6 +359,7 @@ int on_user_probe(struct pt_regs *ctx)
 	if (!t)
 		return 0;
 	place = bpf_get_attach_cookie(ctx);
+	note_met_probe(t, ctx, place);
 	if (counted_probes) {
 		count = count_of_probe(place);
 		if (count)
@@ -385,6 +386,7 @@ int on_user_probe_briefly(struct pt_regs *ctx)
 	if (!t)
 		return 0;
 	place = bpf_get_attach_cookie(ctx);
+	note_met_probe(t, ctx, place);
 	probe = probe_at(place & USC_PLACE_NUMBER);
 	if (!probe)
 		return 0;

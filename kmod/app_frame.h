@@ -51,7 +51,7 @@ static int app_frame_in(struct task_entry *t, struct scratch *s, u64 *pc, char *
 	struct pt_regs *regs = task_pt_regs(current);
 	__u64 frame;
 
-	walk_starts_at(s, regs, place_now(regs, true), t);
+	walk_starts_at(s, regs, place_now(regs, t, true), t);
 	walk_begin(s, t);
 	usc_loop(MAX_STEPS, walk_to_app, &context);
 	if (s->defer || mappings_moved(s, t))

@@ -533,7 +533,7 @@ int usc_log_task(struct usc_log_task *task, bool with_stack)
 	else if (!user_64bit_mode(regs))
 		ended = USC_ENDED_BROKEN + USC_BROKEN_COMPAT;
 	if (with_stack)
-		task->stack = take_stack(regs, place_now(regs, true), t, ended);
+		task->stack = take_stack(regs, place_now(regs, t, true), t, ended);
 	return 0;
 }
 

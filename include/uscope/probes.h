@@ -52,13 +52,14 @@ struct usc_probe_argument {
  * which the function may end, the condition of the jump and 1, as instructions number it; 0: it has none. Of an indirect jump,
  * the upper half has its number in the plan (struct usc_jump), and 1, and whether it POPS the target from the stack; where others
  * lead is known: to another function, or AGAIN to the function's own entry. A `ret` is both a return and an indirect jump where
- * the function may have put another address on the stack.
+ * the function may have put another address on the stack. CODE: the first byte of the instruction.
  */
 #define USC_PLACE_OF_RETURN 0x80000000u
 #define USC_PLACE_OF_JUMP 0x40000000u
 #define USC_PLACE_AGAIN 0x20000000u
 #define USC_PLACE_INDIRECT_SHIFT 32
-#define USC_PLACE_INDIRECT 0x7fffffffu
+#define USC_PLACE_INDIRECT 0x7fffffu
+#define USC_PLACE_CODE_SHIFT 55
 #define USC_PLACE_POPS (1ull << 63)
 #define USC_PLACE_CONDITION_SHIFT 24
 #define USC_PLACE_CONDITIONS 16
@@ -236,6 +237,11 @@ USC_INLINE int usc_place_jumps(__u64 place, __u64 flags)
 USC_INLINE __u32 usc_place_indirect(__u64 place)
 {
 	return place >> USC_PLACE_INDIRECT_SHIFT & USC_PLACE_INDIRECT;
+}
+
+USC_INLINE __u8 usc_place_code(__u64 place)
+{
+	return place >> USC_PLACE_CODE_SHIFT;
 }
 
 /* Where the return address is at a jump out. */

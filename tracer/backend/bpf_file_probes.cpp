@@ -4,6 +4,7 @@
 #include <bpf/libbpf.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <map>
@@ -42,6 +43,15 @@ void add_unforced(const Probe& probe, std::vector<std::uint64_t>& places) {
   if (probe.forced) return;
   const std::vector<std::uint64_t> all = all_places(probe);
   places.insert(places.end(), all.begin(), all.end());
+}
+
+// Tells of each place in the file which instruction stands there: the first byte, which 0 tells nothing of.
+void add_code(int fd, UprobePlaces& places) {
+  for (std::size_t i = 0; i < places.size(); i++) {
+    std::uint8_t code = 0;
+    if (pread(fd, &code, sizeof(code), static_cast<off_t>(places.offsets[i])) == sizeof(code))
+      places.cookies[i] |= std::uint64_t{code} << USC_PLACE_CODE_SHIFT;
+  }
 }
 
 std::string why_removed(FileGuard::News news) {
@@ -111,6 +121,7 @@ Result<void> BpfFileProbes::attach(const std::vector<Probe>& plan) {
 
 Result<void> BpfFileProbes::attach(InFile file) {
   if (!guard_) return Error{"no process holds probes in files", ""};
+  add_code(file.fd.get(), file.what.places);
   auto attached = guard_->attach(files_.size(), file.fd.get(), bpf_program__fd(program_), has_multi_, file.what);
   files_.push_back(std::move(file));
   files_.back().is_probed = static_cast<bool>(attached);

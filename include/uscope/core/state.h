@@ -73,6 +73,13 @@ struct unread_jump {
 	__u32 number;
 };
 
+/* The last probe of ours in a file that a thread has come by: core/walk/breakpoint.h. */
+struct met_probe {
+	__u64 pc;  /* of its breakpoint; 0: it has met none */
+	__u64 sp;  /* before the instruction there */
+	__u8 code; /* the instruction's first byte */
+};
+
 /* One thread of the trace map: kept with the task, so that it ends with it. */
 struct task_entry {
 	/* What each call touches comes first. The kernel keeps 8 bytes of its own before it in a cache line: 56 of these are
@@ -122,6 +129,7 @@ struct task_entry {
 	__u16 made[2];		   /* up to which depth there is other room than this */
 	__u32 address_room;	   /* bytes, in the call that it is in, for an address that the kernel writes */
 	struct unread_jump unread; /* of the innermost one of the program */
+	struct met_probe met_probe;
 	struct open_function near[2][NEAR_FUNCTIONS]; /* the outermost ones of each */
 };
 

@@ -31,3 +31,20 @@ def file_offset(path, address):
         if start <= address <= start + size:
             return address - start + offset
     return address
+
+
+def symbol_address(path, name):
+    """The value of a symbol of .symtab of a 64-bit little-endian file; KeyError where there is none."""
+    with open(path, "rb") as file:
+        data = file.read()
+    table, (entry_size, entries) = struct.unpack_from("<Q", data, 40)[0], struct.unpack_from("<HH", data, 58)
+    sections = [struct.unpack_from("<IIQQQQIIQQ", data, table + number * entry_size) for number in range(entries)]
+    for _, kind, _, _, offset, size, link, _, _, symbol_bytes in sections:
+        if kind != 2:
+            continue
+        strings = sections[link][4]
+        for at in range(offset, offset + size, symbol_bytes):
+            text, _, _, _, value, _ = struct.unpack_from("<IBBHQQ", data, at)
+            if data.startswith(name.encode() + b"\0", strings + text):
+                return value
+    raise KeyError(f"{path} has no symbol {name}")

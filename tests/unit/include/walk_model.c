@@ -73,7 +73,7 @@ static struct task_entry entry;
 static struct file files[WALK_FILES];
 static struct usc_file_entry file_entries[WALK_FILES];
 static struct cpu_state cpu;
-static struct walk_task asked_task = {.before = -1, .around = -1};
+static struct walk_task asked_task;
 
 #define USC_SLOT(function, array, type, count, per_cpu)       \
   static type array[(per_cpu) == USC_QUESTION ? 1 : (count)]; \
@@ -149,10 +149,20 @@ static int stretch_word(struct scratch* s, __u32 at, __u64* value) {
 }
 static void close_stretch(void) {}
 static long read_user(void* to, __u32 bytes, const void* from) {
-  const int code = (__u64)from == asked_task.pc - 1 ? asked_task.around : asked_task.before;
+  const __u64 address = (__u64)from, at = address - (asked_task.pc - 5), word = (address - (asked_task.sp - 8)) / 8;
+  const __u64 call = 0xe8ull << 24;
+  const __s32 distance = asked_task.called ? asked_task.called - asked_task.return_address : 0;
 
-  if (asked_task.pc && (__u64)from < asked_task.pc && (__u64)from >= asked_task.pc - 2)
-    return code < 0 ? -1 : (memcpy(to, &code, bytes), 0);
+  if (asked_task.pc && at + bytes <= 7) {
+    for (__u32 i = 0; i < bytes; i++) {
+      if (asked_task.code[at + i] < 0) return -1;
+      ((__u8*)to)[i] = asked_task.code[at + i];
+    }
+    return 0;
+  }
+  if (asked_task.pc && bytes == 8 && word < 4) return memcpy(to, &asked_task.stack[word], bytes), 0;
+  if (asked_task.pc && address + bytes == asked_task.return_address)
+    return memcpy(to, bytes == 8 ? (const void*)&call : (const void*)&distance, bytes), 0;
   if (walk_model.copy_is_interrupted) walk_model.copy_is_interrupted();
   return (void)to, (void)bytes, (void)from, -1;
 }
@@ -265,7 +275,24 @@ struct walk_place walk_model_place(const struct walk_task* of) {
   asked_task = *of;
   regs.orig_ax = of->orig_ax;
   regs.ip = of->pc;
-  place = place_now(&regs, !of->is_in_program);
+  regs.sp = of->sp;
+  regs.ax = of->registers[0];
+  regs.cx = of->registers[1];
+  regs.dx = of->registers[2];
+  regs.bx = of->registers[3];
+  regs.bp = of->registers[5];
+  regs.si = of->registers[6];
+  regs.di = of->registers[7];
+  regs.r8 = of->registers[8];
+  regs.r9 = of->registers[9];
+  regs.r10 = of->registers[10];
+  regs.r11 = of->registers[11];
+  regs.r12 = of->registers[12];
+  regs.r13 = of->registers[13];
+  regs.r14 = of->registers[14];
+  regs.r15 = of->registers[15];
+  entry.met_probe = (struct met_probe){of->met.pc, of->met.sp, of->met.code};
+  place = place_now(&regs, &entry, !of->is_in_program);
   asked_task.pc = 0;
   return (struct walk_place){place.pc, place.behind};
 }

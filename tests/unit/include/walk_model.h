@@ -46,12 +46,22 @@ extern struct walk_model walk_model;
 void walk_model_reset(void);
 /* The stack of a call now. 0: none. */
 __u32 walk_model_take(void);
+struct walk_met {
+  __u64 pc;
+  __u64 sp;
+  __u8 code;
+};
 /* A task as place_now() asks about it. */
 struct walk_task {
   __u64 orig_ax;
   __u64 pc;
-  int before; /* the two bytes before pc; less than 0: they cannot be read. So of the next. */
-  int around; /* the byte before pc and the one at it */
+  int code[7]; /* the five bytes before pc, and two at it; less than 0: it cannot be read */
+  __u64 sp;
+  __u64 stack[4];       /* words, from the one below sp on */
+  __u64 registers[16];  /* rax, rcx, rdx, rbx, -, rbp, rsi, rdi, r8 … r15 */
+  __u64 return_address; /* behind a call; no other word points behind any */
+  __u64 called;         /* where that call leads; 0: elsewhere */
+  struct walk_met met;  /* the last hit of a probe of ours */
   __u32 is_in_program;
   __u32 meets_probes;
   __u64 copy; /* of a probed instruction, and where that is */

@@ -314,10 +314,10 @@ TEST_F(WalkModel, AWalkThatWouldInterruptAnotherOneIsLeftToTheCollector) {
   EXPECT_EQ(walk_model_deferred(USC_DEFER_INTERRUPTED), 1);
 }
 
-constexpr __u64 kPc = WALK_TEXT + 100;
+constexpr __u64 kPc = WALK_TEXT + 0x101;  // behind the first byte of a function
 constexpr __u64 kNoCall = ~0ull;
 constexpr int kUnreadable = -1;
-constexpr int kNop = 0x9090;
+constexpr int kNop = 0x90;
 
 __u32 is_behind(const walk_task& task) {
   const walk_place place = walk_model_place(&task);
@@ -325,66 +325,191 @@ __u32 is_behind(const walk_task& task) {
   return place.behind;
 }
 
-__u32 is_behind(__u64 orig_ax, __u64 pc, int before) {
+// `first`, `second`: the bytes before pc.
+__u32 is_behind(__u64 orig_ax, __u64 pc, int first, int second) {
   walk_task task{};
   task.orig_ax = orig_ax;
   task.pc = pc;
-  task.before = before;
-  task.around = kNop;
+  task.code[3] = first;
+  task.code[4] = second;
   return is_behind(task);
-}
-
-// In no call, in the kernel, and with probes.
-walk_task interrupted(__u64 pc) {
-  walk_task task{};
-  task.orig_ax = kNoCall;
-  task.pc = pc;
-  task.before = task.around = kNop;
-  task.meets_probes = 1;
-  return task;
 }
 
 // What stands before the pc of a task that is in no call is not that of a call, whatever it is.
 TEST_F(WalkModel, ATaskInACallIsAtTheInstructionBeforeItsPc) {
-  constexpr int kSyscall = 0x050f;
-  constexpr int kInt80 = 0x80cd;
   constexpr __u64 kVsyscall = 0xffffffffff600000;
-  EXPECT_EQ(is_behind(230, kPc, kSyscall), 1);
-  EXPECT_EQ(is_behind(0, kPc, kSyscall), 1);
-  EXPECT_EQ(is_behind(162, kPc, kInt80), 1);
-  EXPECT_EQ(is_behind(59, kPc, kUnreadable), 0) << "an exec whose program has not been read in";
-  EXPECT_EQ(is_behind(kNoCall, kPc, kSyscall), 0) << "interrupted, or behind rt_sigreturn";
-  EXPECT_EQ(is_behind(0xffffffff, kPc, kSyscall), 0);
-  EXPECT_EQ(is_behind(230, kPc, kNop), 0) << "the call is made anew, or was an exec";
-  EXPECT_EQ(is_behind(96, kVsyscall, kUnreadable), 0);
+  EXPECT_EQ(is_behind(230, kPc, 0x0f, 0x05), 1);
+  EXPECT_EQ(is_behind(0, kPc, 0x0f, 0x05), 1);
+  EXPECT_EQ(is_behind(162, kPc, 0xcd, 0x80), 1);
+  EXPECT_EQ(is_behind(59, kPc, kUnreadable, kUnreadable), 0) << "an exec whose program has not been read in";
+  EXPECT_EQ(is_behind(kNoCall, kPc, 0x0f, 0x05), 0) << "interrupted, or behind rt_sigreturn";
+  EXPECT_EQ(is_behind(0xffffffff, kPc, 0x0f, 0x05), 0);
+  EXPECT_EQ(is_behind(230, kPc, kNop, kNop), 0) << "the call is made anew, or was an exec";
+  EXPECT_EQ(is_behind(96, kVsyscall, kUnreadable, kUnreadable), 0);
 }
 
-// The byte before pc, and the one at it: 0xcc is a breakpoint, or padding.
+constexpr int kInt3 = 0xcc;  // a breakpoint, or padding
+constexpr int kPushRbx = 0x53;
+constexpr int kPopRbx = 0x5b;
+constexpr int kLeave = 0xc9;
+constexpr int kRet = 0xc3;
+constexpr __u64 kSp = kStackBase + 0x1000;  // at a function's entry
+constexpr __u64 kReturn = 0x555500001234;
+constexpr __u64 kRbx = 0xb;
+constexpr __u64 kRbp = kSp + 0x80;
+
+// In no call, in the kernel, of a process with probes, and at a function's entry.
+walk_task interrupted(std::array<int, 4> code) {
+  walk_task task{};
+  task.orig_ax = kNoCall;
+  task.pc = kPc;
+  std::copy(code.begin(), code.end(), task.code + 3);
+  task.sp = kSp;
+  std::copy_n(std::array<__u64, 4>{7, kReturn, 1, 2}.begin(), 4, task.stack);
+  std::copy_n(std::array<__u64, 8>{0xa, 0xc, 0xd, kRbx, 0, kRbp, 0x51, 0xd1}.begin(), 8, task.registers);
+  for (int number = 8; number < 16; number++) task.registers[number] = 0x100 + number;
+  task.return_address = kReturn;
+  task.meets_probes = 1;
+  return task;
+}
+
+// The stack pointer is elsewhere, with these words below it, at it, and above.
+walk_task with_stack(walk_task task, __u64 sp, std::array<__u64, 4> words) {
+  task.sp = sp;
+  std::copy(words.begin(), words.end(), task.stack);
+  return task;
+}
+
+walk_task noted(walk_task task, __u64 pc, __u64 sp, int code) {
+  task.met = {pc, sp, static_cast<__u8>(code)};
+  return task;
+}
+
+// Where the place is, counted from the first byte behind the breakpoint, which is before pc: -1 means at the
+// breakpoint.
+int from_pc(const walk_task& task) {
+  const walk_place place = walk_model_place(&task);
+  return static_cast<int>(place.pc - task.pc) - static_cast<int>(place.behind);
+}
+
 TEST_F(WalkModel, ATaskThatHasMetAProbeIsAtTheBreakpoint) {
-  constexpr int kBehind = 0x90cc;
-  constexpr int kAt = 0xcccc;
-  walk_task task = interrupted(kPc);
-  task.around = kBehind;
-  EXPECT_EQ(is_behind(task), 1);
-  task.around = kAt;
-  EXPECT_EQ(is_behind(task), 0) << "the probe is at pc, behind padding";
-  task.around = kNop;
-  EXPECT_EQ(is_behind(task), 0);
-  task.around = kUnreadable;
-  EXPECT_EQ(is_behind(task), 0);
-  task.around = kBehind;
+  walk_task task = interrupted({kNop, kInt3, kNop, kNop});
+  EXPECT_EQ(from_pc(task), -1);
   task.is_in_program = 1;
-  EXPECT_EQ(is_behind(task), 0) << "the program's own code was interrupted behind padding";
+  EXPECT_EQ(from_pc(task), 0) << "the program's own code was interrupted behind padding";
   task.is_in_program = 0;
   task.meets_probes = 0;
-  EXPECT_EQ(is_behind(task), 0);
+  EXPECT_EQ(from_pc(task), 0);
+  EXPECT_EQ(from_pc(interrupted({kNop, kNop, kNop, kNop})), 0);
+  EXPECT_EQ(from_pc(interrupted({kNop, kUnreadable, kInt3, kNop})), 0);
+  EXPECT_EQ(from_pc(interrupted({kUnreadable, kInt3, kUnreadable, kUnreadable})), -1) << "the last byte of a mapping";
+}
+
+// Which of two bytes that look so is the breakpoint, and which is padding: before an entry, or behind a function's
+// `ret`.
+TEST_F(WalkModel, PaddingThatLooksLikeABreakpointIsNone) {
+  const walk_task entry = interrupted({kInt3, kInt3, kInt3, kNop});
+  EXPECT_EQ(from_pc(entry), 0);
+  const walk_task ret = interrupted({kPopRbx, kInt3, kInt3, kInt3});
+  EXPECT_EQ(from_pc(ret), -1);
+  EXPECT_EQ(from_pc(interrupted({kInt3, kInt3, kInt3, kInt3})), -1) << "a function that is one `ret`";
+  const walk_task either = interrupted({kNop, kInt3, kInt3, kNop});
+  EXPECT_EQ(from_pc(noted(either, kPc, kSp, kPushRbx)), 0);
+  EXPECT_EQ(from_pc(noted(either, kPc - 1, kSp, kRet)), -1);
+  EXPECT_EQ(from_pc(noted(entry, kPc - 1, kSp, kPushRbx)), -1) << "two probes, one behind the other";
+  walk_task probed = interrupted({kInt3, kInt3, kNop, kNop});
+  EXPECT_EQ(from_pc(probed), -1) << "behind the first byte of a function";
+  probed.pc = kPc - 1;
+  EXPECT_EQ(from_pc(probed), 0) << "at the first byte of a function without a probe";
+  EXPECT_EQ(from_pc(noted(probed, kPc - 2, kSp, kPushRbx)), -1);
+  probed.code[3] = kRet;
+  EXPECT_EQ(from_pc(probed), -1);
+  probed.return_address = kPc + 0x40;
+  probed.stack[1] = probed.return_address;
+  probed.called = probed.pc;
+  EXPECT_EQ(from_pc(probed), 0) << "one byte of padding before a function that was just called";
+}
+
+// Of our probes.
+TEST_F(WalkModel, AnInstructionThatHasMovedTheStackIsDone) {
+  const walk_task task = interrupted({kNop, kInt3, kNop, kNop});
+  const walk_task pushed = with_stack(task, kSp - 8, {7, kRbx, kReturn, 1});
+  EXPECT_EQ(from_pc(noted(pushed, kPc - 1, kSp, kPushRbx)), 0);
+  EXPECT_EQ(from_pc(noted(task, kPc - 1, kSp, kPushRbx)), -1) << "the next call, from the same place";
+  EXPECT_EQ(from_pc(noted(task, kPc - 1, kSp + 0x40, kPushRbx)), -1) << "a recursion";
+  EXPECT_EQ(from_pc(noted(task, kPc - 1, kSp - 0x40, kPushRbx)), -1) << "after longjmp";
+  EXPECT_EQ(from_pc(noted(task, kPc - 1, kSp + 8, kPushRbx)), -1) << "the next call, from 8 bytes below";
+  const walk_task popped = with_stack(task, kSp, {kRbx, kReturn, 1, 2});
+  EXPECT_EQ(from_pc(noted(popped, kPc - 1, kSp - 8, kPopRbx)), 0);
+  EXPECT_EQ(from_pc(noted(task, kPc - 1, kSp - 8, kPopRbx)), -1);
+  EXPECT_EQ(from_pc(noted(popped, kPc - 1, kSp - 8, kRet)), -1) << "at the `ret` behind a pop";
+  const walk_task left = with_stack(task, kSp, {kRbp, kReturn, 1, 2});
+  EXPECT_EQ(from_pc(noted(left, kPc - 1, kSp - 0x30, kLeave)), 0);
+  EXPECT_EQ(from_pc(noted(task, kPc - 1, kSp - 0x30, kLeave)), -1);
+  EXPECT_EQ(from_pc(noted(pushed, kPc - 1, kSp, kNop)), -1) << "where it does not matter";
+}
+
+TEST_F(WalkModel, EachRegisterCanBePushed) {
+  const walk_task task = interrupted({kNop, kInt3, kNop, kNop});
+  for (int number = 0; number < 8; number++) {
+    const bool is_sp = number == 4;
+    const __u64 value = is_sp ? kSp : task.registers[number];
+    const walk_task pushed = with_stack(task, kSp - 8, {7, value, kReturn, 1});
+    EXPECT_EQ(from_pc(noted(pushed, kPc - 1, kSp, 0x50 + number)), 0) << number;
+    EXPECT_EQ(from_pc(noted(pushed, kPc - 1, kSp, 0x50 + (number + 1) % 8)), -1) << number << ", of another register";
+    EXPECT_EQ(from_pc(pushed), 0) << number << ", at a probe of others";
+  }
+}
+
+TEST_F(WalkModel, AtAProbeOfOthersTheFirstPushOfAFunctionIsKnown) {
+  const walk_task task = interrupted({kNop, kInt3, kNop, kNop});
+  EXPECT_EQ(from_pc(task), -1) << "the return address is no register's value";
+  EXPECT_EQ(from_pc(with_stack(task, kSp - 8, {7, kRbx, kReturn, 1})), 0);
+  EXPECT_EQ(from_pc(with_stack(task, kSp - 8, {7, kRbx, 1, kReturn})), -1) << "in the middle of a function";
+  const walk_task second = interrupted({0x55, kInt3, kNop, kNop});
+  EXPECT_EQ(from_pc(with_stack(second, kSp - 8, {7, kRbp, kReturn, 1})), -1) << "at the second push of a function";
+  const walk_task ours = noted(task, kPc + 0x100, kSp, kPushRbx);
+  EXPECT_EQ(from_pc(with_stack(ours, kSp - 8, {7, kRbx, kReturn, 1})), 0) << "and one of ours was met before";
+}
+
+// The kernel has written the stack pointer, and is about to write the pc.
+TEST_F(WalkModel, AnInstructionWhosePcIsNotWrittenYetIsDone) {
+  const walk_task task = interrupted({kNop, kNop, kInt3, kNop});
+  const walk_task pushed = with_stack(task, kSp - 8, {7, kRbx, kReturn, 1});
+  EXPECT_EQ(from_pc(task), 0);
+  EXPECT_EQ(from_pc(pushed), 1);
+  EXPECT_EQ(from_pc(noted(task, kPc, kSp, kPushRbx)), 0);
+  EXPECT_EQ(from_pc(noted(pushed, kPc, kSp, kPushRbx)), 1);
+  EXPECT_EQ(from_pc(noted(task, kPc, kSp + 8, kPushRbx)), 0) << "the next call, from 8 bytes below";
+}
+
+TEST_F(WalkModel, SoIsAPushOfTwoBytes) {
+  for (int number = 8; number < 16; number++) {
+    const walk_task task = interrupted({kNop, kNop, kInt3, 0x48 + number});
+    const walk_task pushed = with_stack(task, kSp - 8, {7, task.registers[number], kReturn, 1});
+    EXPECT_EQ(from_pc(noted(task, kPc, kSp, 0x41)), 0);
+    EXPECT_EQ(from_pc(noted(pushed, kPc, kSp, 0x41)), 2) << number;
+    EXPECT_EQ(from_pc(pushed), 2) << number << ", at a probe of others";
+    const walk_task other = with_stack(task, kSp - 8, {7, kRbx, kReturn, 1});
+    EXPECT_EQ(from_pc(noted(other, kPc, kSp, kPushRbx)), 1) << "one of a byte, before another one";
+  }
+}
+
+// Of a call, the pc behind it is written first.
+TEST_F(WalkModel, ACallThatHasPushedItsReturnAddressIsInTheFunction) {
+  walk_task task = interrupted({0xff, 0xff, kNop, kNop});
+  std::copy_n(std::array{kInt3, 0xf0, 0xff}.begin(), 3, task.code);
+  const walk_task called = with_stack(task, kSp - 8, {7, kPc, kReturn, 1});
+  EXPECT_EQ(from_pc(task), 0);
+  EXPECT_EQ(from_pc(called), -16);
+  EXPECT_EQ(from_pc(noted(called, kPc - 5, kSp, 0xe8)), -16);
 }
 
 TEST_F(WalkModel, ATaskThatExecutesTheCopyOfAnInstructionIsWhereThatIs) {
   constexpr __u64 kCopy = 0x7fffffffe080;
   constexpr __u64 kSlot = 128;
   for (const __u32 is_in_program : {0, 1}) {
-    walk_task task = interrupted(kPc);
+    walk_task task = interrupted({kNop, kNop, kNop, kNop});
     task.is_in_program = is_in_program;
     task.copy = kCopy;
     task.probed = kPc;

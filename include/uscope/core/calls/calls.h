@@ -332,7 +332,7 @@ USC_SUBPROGRAM __u32 take_stack_at_exit(struct task_entry *t)
 
 	if (!t || !is_asked_for(1u << USC_QUERY_STACK))
 		return 0;
-	return take_stack(regs, place_now(regs, true), t,
+	return take_stack(regs, place_now(regs, t, true), t,
 			  t->abi == USC_ABI_I386 ? USC_ENDED_BROKEN + USC_BROKEN_COMPAT : 0);
 }
 

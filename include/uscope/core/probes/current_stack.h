@@ -27,7 +27,7 @@ USC_SUBPROGRAM __u32 take_current_stack(struct task_entry *t, bool in_kernel)
 	/* The time of what this walk sends. A call that is left out, or was found under way, keeps its own. */
 	entry_ns = t->entry_ns;
 	t->entry_ns = now_ns();
-	stack = take_stack(regs, place_now(regs, in_kernel), t, ended);
+	stack = take_stack(regs, place_now(regs, t, in_kernel), t, ended);
 	t->entry_ns = entry_ns;
 	return stack;
 }

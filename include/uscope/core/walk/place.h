@@ -4,13 +4,14 @@
  *   in a system call, that is the next instruction's. It may be another function's, or be under another unwind row: where the
  *   call never returns, nothing need follow it. So the stack of such a task is looked up at the call's own instruction, as
  *   callers are (struct usc_frame: `exact`).
- *   at a breakpoint of the kernel (uprobes), it is the same until the kernel has found the probe: behind the breakpoint.
- *   Then a copy of the probed instruction is executed in a page of the kernel's: its pc counts as that of the instruction.
+ *   at a breakpoint of the kernel (uprobes), it is the same until the kernel has found the probe (breakpoint.h). Then a copy of the
+ *   probed instruction is executed in a page of the kernel's: its pc counts as that of the instruction.
  */
 #ifndef USCOPE_CORE_PLACE_H
 #define USCOPE_CORE_PLACE_H
 
 #include "uscope/core/port.h"
+#include "uscope/core/walk/breakpoint.h"
 
 #define USER_CODE_SEGMENT 0x33	     /* asm/segment.h: of 64-bit programs */
 #define XEN_USER_CODE_SEGMENT 0xe033 /* xen/interface/xen-x86_64.h: the same in a paravirtual guest */
@@ -46,31 +47,17 @@ static __always_inline bool is_behind_call(const struct pt_regs *regs)
 	       (code == CODE_SYSCALL || code == CODE_INT_0X80);
 }
 
-#define CODE_BREAKPOINT 0xcc
 #define COPIED_INSTRUCTION_BYTES 128 /* arch/x86/include/asm/uprobes.h: UPROBE_XOL_SLOT_BYTES */
 
 /*
- * Has the task come by a breakpoint just now? Once the kernel has found the probe, pc is that of the breakpoint. Padding before
- * a function may look like one, so this is asked only of a task that is in the kernel, and may be there for a probe. Limit: where
- * the kernel has done itself what an instruction of one byte would have done (push), the place looks the same until the
- * program goes on, some ten nanoseconds later: a stack that is taken then ends early.
+ * Whatever the task is doing, whose entry is `t`. `in_kernel`: as it may be at any other time than that of an interrupt of the program's
+ * own code.
  */
-static __always_inline bool is_behind_breakpoint(struct task_struct *task, __u64 pc)
-{
-	__u8 code[2];
-
-	if (!has_probes_in_files() && !meets_probes(task))
-		return false;
-	return !read_user(code, sizeof(code), (const void *)(pc - 1)) && code[0] == CODE_BREAKPOINT &&
-	       code[1] != CODE_BREAKPOINT;
-}
-
-/* Whatever the task is doing. `in_kernel`: as it may be at any other time than that of an interrupt of the program's own code. */
-static __always_inline struct place place_now(const struct pt_regs *regs, bool in_kernel)
+static __always_inline struct place place_now(const struct pt_regs *regs, const struct task_entry *t, bool in_kernel)
 {
 	struct place place = {.pc = regs->ip};
 	struct task_struct *task = this_task();
-	__u64 probed, copy;
+	__u64 probed, copy, next;
 
 	if ((int)regs->orig_ax != -1) {
 		place.behind = in_kernel && is_behind_call(regs);
@@ -79,8 +66,13 @@ static __always_inline struct place place_now(const struct pt_regs *regs, bool i
 	copy = copied_instruction(task, &probed);
 	if (copy && place.pc - copy < COPIED_INSTRUCTION_BYTES)
 		place.pc += probed - copy;
-	else
-		place.behind = in_kernel && is_behind_breakpoint(task, place.pc);
+	else if (in_kernel && (has_probes_in_files() || meets_probes(task))) {
+		next = pc_of_done(regs, t);
+		if (next)
+			place.pc = next;
+		else
+			place.behind = is_behind_breakpoint(regs, t);
+	}
 	return place;
 }
 
