@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Makes syscalls/kernel_names.h: the names of the numbers and bits that system calls take, from the kernel's own (UAPI) headers.
+"""Makes syscalls/kernel_names.h, the names of the numbers and bits that system calls take, and syscalls/kernel_layouts.h, the fields of
+structures that they take, from the kernel's own (UAPI) headers.
 
     kernel-names.py HEADERS VERSION > syscalls/kernel_names.h
+    kernel-names.py --layouts HEADERS VERSION > syscalls/kernel_layouts.h
 
 HEADERS is a folder as Debian's linux-libc-dev has it below usr/include, VERSION that package's version. GROUPS says which names belong
 together, and in which headers they are. A name is a candidate if a group's pattern matches it; clang evaluates all candidates, and one that
-is no constant is left out. tests/layout/kernel_names.py compares the tables with the headers that are installed.
+is no constant is left out. The fields are those of the BTF that clang makes of STRUCTURES. tests/layout/kernel_names.py compares the tables with the headers that are installed.
 """
 
+import json
 import os
 import re
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 ENUMERATION, FLAGS = "enumeration", "flags"
@@ -229,12 +233,12 @@ RENAMED = {"FASYNC": "O_ASYNC", "SCHED_NORMAL": "SCHED_OTHER"}
 
 # Headers below which the commands of devices are looked for.
 IOCTL_FOLDERS = ("linux", "asm", "asm-generic", "drm", "sound", "rdma", "scsi", "mtd", "misc", "video", "xen", "cxl", "fwctl", "regulator")
-IOCTL_PLAIN = {"asm-generic/ioctls.h": r"(TC|TIOC|FIO)\w+", "linux/sockios.h": r"SIOC\w+", "linux/hdreg.h": r"HDIO_\w+",
+IOCTL_PLAIN = {"asm-generic/ioctls.h": r"(TC|TIOC|FIO)\w+", "linux/sockios.h": r"SIOC\w+", "asm-generic/sockios.h": r"(SIOC|FIO)\w+", "linux/hdreg.h": r"HDIO_\w+",
                "linux/cdrom.h": r"CDROM\w+|DVD_\w+", "linux/kd.h": r"(KD|GIO|PIO)\w+", "linux/vt.h": r"VT_[A-Z]+\w*",
                "linux/fb.h": r"FBIO\w*_\w+", "linux/loop.h": r"LOOP_[A-Z]\w+", "linux/wireless.h": r"SIOC[SG]IW\w+", "linux/ppp-ioctl.h": r"(?!)",
                "linux/if_tun.h": r"(?!)", "scsi/sg.h": r"SG_[GSNE]\w+", "scsi/scsi_ioctl.h": r"(?!)", "linux/atm.h": r"(?!)"}
 IOCTL_PLAIN_NOT = r"TIOC(PKT_\w+|SER_\w+|M_\w+)|TC(OOFF|OON|IOFF|ION|IFLUSH|OFLUSH|IOFLUSH|SANOW|SADRAIN|SAFLUSH)|LOOP_(CTL_\w+(?!))|VT_(AUTO|PROCESS|ACKACQ)|KD_\w+|TIOCINQ|HDIO_\w+_HDR_SIZE|HDIO_DRIVE_CMD_AEB|LOOP_SET_STATUS_\w+|LOOP_CONFIGURE_\w+|SG_(GET_VERSION_NUM\w+|SCATTER\w*|NEXT\w*|EMULATED\w*)|" \
-    r"CDROM(_[A-Z]\w+)|CDROM_(LBA|MSF|DATA_TRACK|LEADOUT|AUDIO\w*|PACKET_SIZE)|CDROM_(MECH_\w+)|DVD_(?!READ_STRUCT|WRITE_STRUCT|AUTH)\w+|VT_(EVENT\w*|UNDEFINED)|SIOCPROTOPRIVATE|SIOCDEVPRIVATE|LOOP_CLR_FD_\w+|SIOCIWFIRST\w*|SIOCIWLAST\w*"
+    r"CDROM(_[A-Z]\w+)|CDROM_(LBA|MSF|DATA_TRACK|LEADOUT|AUDIO\w*|PACKET_SIZE)|CDROM_(MECH_\w+)|DVD_(?!READ_STRUCT|WRITE_STRUCT|AUTH)\w+|VT_(EVENT\w*|UNDEFINED)|SIOCPROTOPRIVATE|SIOC\w+_OLD|SIOCDEVPRIVATE|LOOP_CLR_FD_\w+|SIOCIWFIRST\w*|SIOCIWLAST\w*"
 
 
 def unsigned(value):
@@ -354,7 +358,104 @@ def header_text(made, version):
     return "\n".join(out)
 
 
+# The structures, and in which headers they are. "name=type" gives the name of a type without one of its own.
+STRUCTURES = {
+    "clone_args": "linux/sched.h", "open_how": "linux/openat2.h", "flock": "linux/fcntl.h", "f_owner_ex": "linux/fcntl.h",
+    "sigaction": "asm/signal.h", "sigaltstack": "asm/signal.h", "rlimit": "linux/resource.h", "rlimit64": "linux/resource.h",
+    "rusage": "linux/resource.h", "statfs": "asm/statfs.h", "__kernel_old_itimerval": "linux/time_types.h",
+    "__kernel_itimerspec": "linux/time_types.h", "__kernel_old_timeval": "linux/time_types.h", "timezone": "linux/time.h",
+    "sched_attr": "linux/sched/types.h", "mount_attr": "linux/mount.h",
+    "landlock_ruleset_attr": "linux/landlock.h", "landlock_path_beneath_attr": "linux/landlock.h", "landlock_net_port_attr": "linux/landlock.h",
+    "sysinfo": "linux/sysinfo.h", "new_utsname": "linux/utsname.h", "tms": "linux/times.h", "utimbuf": "linux/utime.h",
+    "cachestat": "linux/mman.h", "cachestat_range": "linux/mman.h", "mq_attr": "linux/mqueue.h", "file_attr": "linux/fs.h",
+    "__user_cap_header_struct": "linux/capability.h", "__user_cap_data_struct": "linux/capability.h", "__kernel_timex": "linux/timex.h",
+    "io_uring_params": "linux/io_uring.h",
+}
+# Which structure is called otherwise where programs use it, and so in what is shown.
+WITHOUT_UNDERSCORES = re.compile(r"^(__kernel_old_|__kernel_|__user_|new_)")
+
+
+def btf_types(headers):
+    source = prelude(sorted(set(STRUCTURES.values()))) + "".join(f"struct {name} value_{name};\n" for name in STRUCTURES)
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "structures.o")
+        # The types of a BPF program are those of the 64-bit ABI.
+        command = [*headers.command, "-target", "bpf", "-D__x86_64__", "-g", "-O2", "-c", "-o", file, "-"]
+        subprocess.run(command, input=source, text=True, check=True)
+        dump = subprocess.run(["bpftool", "-j", "btf", "dump", "file", file], capture_output=True, text=True, check=True)
+    return {one["id"]: one for one in json.loads(dump.stdout)["types"]}
+
+
+class Layouts:
+    """Structures by name, each behind those that it contains."""
+
+    def __init__(self, types):
+        self.types = types
+        self.made = {}
+        names = {one["name"]: one for one in types.values() if one["kind"] == "STRUCT"}
+        for name in STRUCTURES:
+            self.add(names[name])
+
+    def plain(self, number):
+        one = self.types[number]
+        while one["kind"] in ("TYPEDEF", "CONST", "VOLATILE"):
+            one = self.types[one["type_id"]]
+        return one
+
+    def size(self, one):
+        if one["kind"] == "ARRAY":
+            return one["nr_elems"] * self.size(self.plain(one["type_id"]))
+        return 8 if one["kind"] == "PTR" else one["size"]
+
+    def add(self, struct):
+        name = WITHOUT_UNDERSCORES.sub("", struct["name"])
+        if struct["name"] != "(anon)" and name not in self.made:
+            rows = [row for member in struct["members"] for row in self.field(member)]
+            self.made[name] = (struct["size"], rows)
+        return name
+
+    def field(self, member):
+        """(name, offset, bytes of one, how many, kind, layout); nothing for padding, unions and bit fields."""
+        one, count = self.plain(member["type_id"]), 1
+        if re.match(r"_*(pad|reserved|unused|resv|f_spare|__)", member["name"]) or member["bits_offset"] % 8 or member.get("bitfield_size"):
+            return
+        is_array = one["kind"] == "ARRAY"
+        if is_array:
+            count, one = one["nr_elems"], self.plain(one["type_id"])
+        if count == 0 or one["kind"] == "UNION" or (one["kind"] == "STRUCT" and one["name"] == "(anon)" and len(one["members"]) != 1):
+            return
+        while one["kind"] == "STRUCT" and len(one["members"]) == 1:  # sigset_t, __kernel_fsid_t
+            inner = self.plain(one["members"][0]["type_id"])
+            if inner["kind"] == "ARRAY":
+                count, inner = count * inner["nr_elems"], self.plain(inner["type_id"])
+            one = inner
+        kinds = {"INT": "kSigned" if one.get("encoding") == "SIGNED" else "kUnsigned", "ENUM": "kUnsigned", "PTR": "kPointer", "STRUCT": "kLayout"}
+        kind = "kText" if is_array and one["kind"] == "INT" and one["size"] == 1 else kinds[one["kind"]]
+        layout = f"&k{self.camel(self.add(one))}" if kind == "kLayout" else "nullptr"
+        yield member["name"], member["bits_offset"] // 8, self.size(one), count, kind, layout
+
+    @staticmethod
+    def camel(name):
+        return "".join(part.capitalize() for part in name.split("_"))
+
+    def text(self, version):
+        out = ["// SPDX-License-Identifier: GPL-2.0-or-later OR MIT",
+               f"// Structures of the UAPI headers of linux-libc-dev {version}. Made by scripts/kernel-names.py; do not edit.",
+               "#pragma once", "", '#include "syscalls/layout.h"', "", "// clang-format off", "namespace uscope::syscalls::layouts {", ""]
+        for name, (size, rows) in self.made.items():
+            camel = self.camel(name)
+            out.append(f"inline constexpr LayoutField k{camel}Fields[] = {{")
+            out += [f'    {{"{field}", {offset}, {bytes_}, {count}, LayoutField::{kind}, {layout}}},'
+                    for field, offset, bytes_, count, kind, layout in rows]
+            out += ["};", f'inline constexpr Layout k{camel}{{"{name}", {size}, k{camel}Fields}};']
+        out += ["", "}  // namespace uscope::syscalls::layouts", ""]
+        return "\n".join(out)
+
+
 def main():
+    if sys.argv[1] == "--layouts":
+        sys.stdout.write(Layouts(btf_types(Headers(sys.argv[2]))).text(sys.argv[3]))
+        return
     sys.stdout.write(header_text(tables(Headers(sys.argv[1])), sys.argv[2]))
 
 

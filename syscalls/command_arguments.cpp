@@ -16,9 +16,9 @@ constexpr CommandArguments kEntries[] = {
     {"fcntl", "F_SETFD", "dff", {{2, &kFdFlag}}},
     {"fcntl", "F_GETFL", "df"},
     {"fcntl", "F_SETFL", "dff", {{2, &kOpen}}},
-    {"fcntl", "F_GETLK", "dfp"},
-    {"fcntl", "F_SETLK", "dfp"},
-    {"fcntl", "F_SETLKW", "dfp"},
+    {"fcntl", "F_GETLK", "dfc"},
+    {"fcntl", "F_SETLK", "dfc"},
+    {"fcntl", "F_SETLKW", "dfc"},
     {"fcntl", "F_SETOWN", "dfi"},
     {"fcntl", "F_GETOWN", "df"},
     {"fcntl", "F_SETSIG", "dfg"},
@@ -26,9 +26,9 @@ constexpr CommandArguments kEntries[] = {
     {"fcntl", "F_SETOWN_EX", "dfp"},
     {"fcntl", "F_GETOWN_EX", "dfp"},
     {"fcntl", "F_GETOWNER_UIDS", "dfp"},
-    {"fcntl", "F_OFD_GETLK", "dfp"},
-    {"fcntl", "F_OFD_SETLK", "dfp"},
-    {"fcntl", "F_OFD_SETLKW", "dfp"},
+    {"fcntl", "F_OFD_GETLK", "dfc"},
+    {"fcntl", "F_OFD_SETLK", "dfc"},
+    {"fcntl", "F_OFD_SETLKW", "dfc"},
     {"fcntl", "F_SETLEASE", "dff", {{2, &kLease}}},
     {"fcntl", "F_GETLEASE", "df"},
     {"fcntl", "F_NOTIFY", "dff", {{2, &kNotify}}},
@@ -45,6 +45,8 @@ constexpr CommandArguments kEntries[] = {
     {"fcntl", "F_SET_FILE_RW_HINT", "dfp"},
     {"fcntl", "F_GETDELEG", "dfp"},
     {"fcntl", "F_SETDELEG", "dfp"},
+
+    {"fcntl", "", "dfo"},
 
     {"futex", "FUTEX_WAIT", "qfut"},
     {"futex", "FUTEX_WAKE", "qfu"},
@@ -140,24 +142,26 @@ constexpr CommandArguments kEntries[] = {
     {"keyctl", "KEYCTL_GET_SECURITY", "fipz", {{1, &kKeyring}}},
     {"keyctl", "KEYCTL_SESSION_TO_PARENT", "f"},
     {"keyctl", "KEYCTL_REJECT", "fiuui", {{1, &kKeyring}, {4, &kKeyring}}},
+    {"keyctl", "KEYCTL_INSTANTIATE_IOV", "fipui", {{1, &kKeyring}, {4, &kKeyring}}},
     {"keyctl", "KEYCTL_INVALIDATE", "fi", {{1, &kKeyring}}},
     {"keyctl", "KEYCTL_GET_PERSISTENT", "fui", {{2, &kKeyring}}},
 };
 
-struct Call {
+struct CommandCall {
   std::size_t place;
   const FlagSet* commands;
   std::map<std::uint64_t, const CommandArguments*> by_command;
   const CommandArguments* any = nullptr;
 };
 
-std::map<std::string_view, Call> index_of_calls() {
+std::map<std::string_view, CommandCall> index_of_calls() {
   constexpr std::string_view kSecond = " fcntl futex ";
-  std::map<std::string_view, Call> calls;
+  std::map<std::string_view, CommandCall> calls;
   for (const CommandArguments& entry : kEntries) {
     const bool is_second = kSecond.find(entry.call) != std::string_view::npos;
     const std::size_t place = entry.call == "kcmp" ? 2 : is_second ? 1 : 0;
-    Call& call = calls.try_emplace(entry.call, Call{place, flags_of(entry.call, place), {}}).first->second;
+    CommandCall& call =
+        calls.try_emplace(entry.call, CommandCall{place, flags_of(entry.call, place), {}}).first->second;
     const std::optional<std::uint64_t> value = flag_value(*call.commands, entry.command);
     if (value)
       call.by_command.emplace(*value, &entry);
@@ -167,8 +171,8 @@ std::map<std::string_view, Call> index_of_calls() {
   return calls;
 }
 
-const Call* call_of(std::string_view name) {
-  static const std::map<std::string_view, Call> calls = index_of_calls();
+const CommandCall* call_of(std::string_view name) {
+  static const std::map<std::string_view, CommandCall> calls = index_of_calls();
   const auto at = calls.find(name);
   return at == calls.end() ? nullptr : &at->second;
 }
@@ -176,7 +180,7 @@ const Call* call_of(std::string_view name) {
 }  // namespace
 
 const CommandArguments* command_arguments(std::string_view call, std::span<const std::int64_t> args) {
-  const Call* of = call_of(call);
+  const CommandCall* of = call_of(call);
   if (of == nullptr || of->place >= args.size()) return nullptr;
   // The commands of all these calls are of 32 bits but for ptrace's.
   std::uint64_t command = static_cast<std::uint64_t>(args[of->place]) & of->commands->part;
@@ -190,7 +194,7 @@ std::span<const CommandArguments> all_command_arguments() {
 }
 
 std::size_t command_place(std::string_view call) {
-  const Call* of = call_of(call);
+  const CommandCall* of = call_of(call);
   return of == nullptr ? 0 : of->place;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "support/nearest.h"
+#include "syscalls/structures.h"
 
 namespace uscope::syscalls {
 namespace {
@@ -202,7 +203,7 @@ static_assert(
         std::size_t kinds = 0;
         for (const StringKind& kind : kStringKinds)
           kinds += kind.letters.find(letter) != std::string_view::npos ? 1 : 0;
-        if (kinds > USC_STRING_SLOTS / USC_STRING_ARGS) return false;
+        if (kinds > 2) return false;
       }
       return true;
     }(),
@@ -214,13 +215,19 @@ bool differs_in_i386(std::uint32_t kind) {
          kind == USC_STRING_SIGINFO || kind == USC_STRING_STAT;
 }
 
-// The kinds of an argument's letter, in their slots.
-std::uint64_t string_slots(usc_abi abi, std::size_t arg, char letter, bool contents) {
+// Whether the size of a kind's structures is in usc_config.
+bool is_fixed(std::uint32_t kind) {
+  return kind == USC_STRING_FIXED || kind == USC_STRING_FIXED_OUT;
+}
+
+// The kinds of an argument's letter, in their slots. `sizes`: syscall_structures().
+std::uint64_t string_slots(usc_abi abi, std::uint64_t sizes, std::size_t arg, char letter, bool contents) {
   std::uint64_t slots = 0;
   auto slot = static_cast<std::uint32_t>(arg);
   for (std::uint32_t kind = 0; kind < USC_STRING_KIND_COUNT && slot < USC_STRING_SLOTS; kind++) {
     if (kStringKinds[kind].letters.find(letter) == std::string_view::npos) continue;
     if (kStringKinds[kind].on_demand && (!contents || (abi == USC_ABI_I386 && differs_in_i386(kind)))) continue;
+    if (is_fixed(kind) && usc_structure_bytes(sizes, static_cast<std::uint32_t>(arg)) == 0) continue;
     slots |= usc_string_slot(slot, kind);
     slot += USC_STRING_ARGS;
   }
@@ -318,7 +325,8 @@ std::uint64_t syscall_strings(usc_abi abi, std::uint32_t nr, bool contents) {
   if (abi == USC_ABI_X32 && (nr & ~kX32Bit) >= kFirstX32) return 0;
   const std::string_view letters = syscall_arguments(abi, nr).value_or("");
   std::uint64_t slots = 0;
-  for (std::size_t arg = 0; arg < letters.size(); arg++) slots |= string_slots(abi, arg, letters[arg], contents);
+  const std::uint64_t sizes = syscall_structures(abi, nr);
+  for (std::size_t arg = 0; arg < letters.size(); arg++) slots |= string_slots(abi, sizes, arg, letters[arg], contents);
   return slots;
 }
 

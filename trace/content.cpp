@@ -28,6 +28,7 @@ ContentParts content_parts(const usc_string& string, std::string_view bytes) {
       break;
     }
     case StringHolds::STRUCTURE:
+    case StringHolds::MESSAGES:
       out.structure = bytes;
       break;
     default:

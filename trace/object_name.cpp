@@ -61,7 +61,7 @@ std::string_view address_relation(std::string_view call) {
 std::optional<std::string> object_name(std::string_view relation, const std::optional<std::string>& folder,
                                        const std::optional<std::string>& name) {
   if (!name) return folder;
-  if (folder) return joined_path(*folder, *name);
+  if (folder) return uscope::joined_path(*folder, *name);
   if (!relation.empty() && is_address(*name)) return "socket:[" + std::string(relation) + " " + *name + "]";
   return *name;
 }

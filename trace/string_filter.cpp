@@ -56,6 +56,8 @@ const usc_record& StringFilter::filter_string(const usc_string& string) {
   const StringHolds holds = string_holds(string.kind);
   if (holds == StringHolds::NUMBERS || holds == StringHolds::STRUCTURE || holds == StringHolds::OPENED)
     return string.head;
+  if (holds == StringHolds::MESSAGES) return filter_messages(string);
+  if (holds == StringHolds::ARGUMENTS) return filter_arguments(string);
   std::string_view text = part_of(tail_of(string), 0, string.bytes);
   const std::string_view head = holds == StringHolds::VECTOR ? text.substr(0, sizeof(usc_vector)) : std::string_view();
   text.remove_prefix(head.size());
@@ -73,6 +75,44 @@ const usc_record& StringFilter::filter_string(const usc_string& string) {
                            : is_content(string.kind)        ? std::string(head)
                                                             : std::string(kRedacted);
   fixed.bytes = static_cast<__u16>(tail.size());
+  return rebuild(bytes_, fixed, tail);
+}
+
+// Of each message, what is to be hidden is left out: its address, or what was kept of its data.
+const usc_record& StringFilter::filter_messages(const usc_string& string) {
+  std::string tail(part_of(tail_of(string), 0, string.bytes));
+  bool hides = false;
+  for (std::size_t at = 0; at + sizeof(usc_message) <= tail.size(); at += sizeof(usc_message)) {
+    usc_message message{};
+    std::memcpy(&message, tail.data() + at, sizeof(message));
+    const std::string_view address(message.address,
+                                   std::min<std::size_t>(message.address_bytes, sizeof(message.address)));
+    const std::string_view data(message.data, std::min<std::size_t>(message.data_bytes, sizeof(message.data)));
+    const bool hides_address = !address.empty() && redactor_.hides(socket_address_text(address));
+    const bool hides_data = !data.empty() && redactor_.hides(data, message.first > data.size());
+    hides = hides || hides_address || hides_data;
+    if (hides_address) {
+      message.address_bytes = 0;
+      std::memset(message.address, 0, sizeof(message.address));
+    }
+    if (hides_data) {
+      message.data_bytes = 0;
+      std::memset(message.data, 0, sizeof(message.data));
+    }
+    std::memcpy(tail.data() + at, &message, sizeof(message));
+  }
+  if (!hides) return string.head;
+  usc_string fixed{};
+  std::memcpy(static_cast<void*>(&fixed), &string, sizeof(fixed));
+  return rebuild(bytes_, fixed, tail);
+}
+
+const usc_record& StringFilter::filter_arguments(const usc_string& string) {
+  const std::string_view list = part_of(tail_of(string), 0, string.bytes);
+  const std::string tail = redactor_.redact_list(list, (string.flags & USC_STRING_TRUNCATED) != 0);
+  usc_string fixed{};
+  std::memcpy(static_cast<void*>(&fixed), &string, sizeof(fixed));
+  fixed.bytes = static_cast<__u16>(std::min<std::size_t>(tail.size(), UINT16_MAX));
   return rebuild(bytes_, fixed, tail);
 }
 

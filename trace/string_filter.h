@@ -32,6 +32,8 @@ class StringFilter {
   const usc_record& filter_string(const usc_string& string);
   [[nodiscard]] bool hides_buffers(std::string_view head, std::string_view bytes, bool is_cut) const;
   const usc_record& filter_exec(const usc_exec& exec);
+  const usc_record& filter_messages(const usc_string& string);
+  const usc_record& filter_arguments(const usc_string& string);
 
   Redactor redactor_;
   bool strings_;

@@ -26,7 +26,8 @@ StringHolds string_holds(std::uint32_t kind) {
 
 bool is_content(std::uint32_t kind) {
   const StringHolds holds = string_holds(kind);
-  return holds == StringHolds::DATA || holds == StringHolds::VECTOR || holds == StringHolds::STRUCTURE;
+  return holds == StringHolds::DATA || holds == StringHolds::VECTOR || holds == StringHolds::STRUCTURE ||
+         holds == StringHolds::MESSAGES;
 }
 
 bool is_from_kernel(std::uint32_t kind) {

@@ -19,7 +19,9 @@ enum class StringHolds : std::uint8_t {
   OPENED,
   DATA,
   VECTOR,
-  STRUCTURE
+  STRUCTURE,
+  MESSAGES,
+  ARGUMENTS
 };
 
 // NOTHING for a number that is no usc_string_kind.

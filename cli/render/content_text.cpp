@@ -16,9 +16,11 @@
 #include <utility>
 #include <vector>
 
+#include "cli/render/structure_text.h"
 #include "cli/render/units.h"
 #include "support/byte_reader.h"
 #include "support/redactor.h"
+#include "support/socket_address.h"
 #include "support/text.h"
 #include "syscalls/flag_names.h"
 #include "syscalls/syscall_table.h"
@@ -221,6 +223,31 @@ std::string message_text(const EventRow& event, const EventContent& vector, char
   return fmt::format("{{{}{}}}", address, vector_text(event, vector, letter));
 }
 
+// One of the messages of sendmmsg or recvmmsg, as far as it was kept.
+std::string one_message_text(const usc_message& message, bool is_received) {
+  const std::string_view address(message.address,
+                                 std::min<std::size_t>(message.address_bytes, sizeof(message.address)));
+  const std::string_view data(message.data, std::min<std::size_t>(message.data_bytes, sizeof(message.data)));
+  std::string name;
+  if (!address.empty())
+    name = fmt::format("msg_name={{{}}}, ", escape_with(trace_text(socket_address_text(address)), "{}"));
+  const std::uint64_t filled = is_received ? std::min<std::uint64_t>(message.length, message.first) : message.first;
+  std::string text = data.empty() ? "" : data_in_quotes(data);
+  if (data.size() < filled) text += kMore;
+  std::string buffer = message.buffers == 0 ? "" : fmt::format("{{iov_base={}, iov_len={}}}", text, message.first);
+  if (message.buffers > 1) buffer += ", …";
+  const std::string length = is_received ? fmt::format(", msg_len={}", message.length) : "";
+  return fmt::format("{{msg_hdr={{{}msg_iov=[{}], msg_iovlen={}}}{}}}", name, buffer, message.buffers, length);
+}
+
+std::string messages_text(const EventContent& content) {
+  const bool is_received = content.source == Source::kKernel;
+  return list_text(
+      elements<usc_message>(*content.bytes,
+                            [&](const usc_message& message) { return one_message_text(message, is_received); }),
+      content.cut);
+}
+
 // The structure that a letter stands for; nothing for a letter that stands for none, or if not all of it is there.
 std::optional<std::string> structure_text(const EventRow& event, const EventContent& content, char letter) {
   const std::string_view bytes = *content.bytes;
@@ -259,6 +286,14 @@ std::optional<std::string> structure_text(const EventRow& event, const EventCont
                            timespec_text(times.it_value));
       }
       break;
+    case 'Q':
+    case 'V':
+      return messages_text(content);
+    case 'c':
+    case 'C':
+    case 'K':
+    case 'L':
+      return fixed_text(event, static_cast<std::size_t>(content.arg), bytes);
     case 'W':
       if (has(sizeof(int))) return status_text(in.fixed<int>());
       break;

@@ -14,6 +14,7 @@
 
 #include "cli/terminal/text_width.h"
 #include "support/text.h"
+#include "syscalls/errno_names.h"
 
 namespace uscope::cli {
 
@@ -33,8 +34,9 @@ Result<std::int64_t> parse_duration(const std::string& text) {
 }
 
 std::string signal_name(std::int64_t number) {
-  const char* name = number > 0 && number < NSIG ? sigabbrev_np(static_cast<int>(number)) : nullptr;
-  return name ? std::string("SIG") + name : "signal " + std::to_string(number);
+  const bool is_small = number > 0 && number < NSIG;
+  const std::string name = is_small ? syscalls::signal_name(static_cast<int>(number)) : "";
+  return name.empty() ? "signal " + std::to_string(number) : name;
 }
 
 std::string mode_text(std::uint32_t mode) {

@@ -16,6 +16,7 @@
 #include "support/redactor.h"
 #include "support/text.h"
 #include "syscalls/call_traits.h"
+#include "syscalls/structures.h"
 #include "syscalls/syscall_table.h"
 #include "tracer/host/host.h"
 #include "tracer/recorder/recorder.h"
@@ -94,6 +95,18 @@ Result<void> leave_out_others(const RecordVerbOptions& options, const syscalls::
   return {};
 }
 
+// Where a word of sizes stands in the configuration, which has each once. syscalls/structures.cpp has fewer words than
+// there are places (record_plan_test).
+__u8 structure_place(usc_config& config, std::uint64_t word) {
+  std::size_t place = 0;
+  while (place < USC_STRUCTURE_WORDS && config.structures[place] != word &&
+         (place == 0 || config.structures[place] != 0))
+    place++;
+  if (place == USC_STRUCTURE_WORDS) return 0;
+  config.structures[place] = word;
+  return static_cast<__u8>(place);
+}
+
 // Futexes are recorded even without strings.
 void choose_strings(const RecordVerbOptions& options, bool follows, usc_config& config) {
   if (!options.no_strings) config.string_bytes = options.string_bytes;
@@ -108,6 +121,8 @@ void choose_strings(const RecordVerbOptions& options, bool follows, usc_config& 
   for (std::uint32_t nr = 0; nr < USC_SYSCALL_BITS; nr++) {
     config.strings_x86_64[nr] = chosen(USC_ABI_X86_64, nr);
     config.strings_i386[nr] = chosen(USC_ABI_I386, nr);
+    config.structures_x86_64[nr] = structure_place(config, syscalls::syscall_structures(USC_ABI_X86_64, nr));
+    config.structures_i386[nr] = structure_place(config, syscalls::syscall_structures(USC_ABI_I386, nr));
   }
 }
 

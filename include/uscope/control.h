@@ -16,6 +16,7 @@
 #define USC_CONTROL_ABI 16 /* moves with every change of a layout below */
 
 #define USC_SYSCALL_BITS 512
+#define USC_STRUCTURE_WORDS 64
 
 struct usc_config {
 	struct usc_scope scope;
@@ -29,6 +30,11 @@ struct usc_config {
 	 * where the call changes descriptors, and USC_CALL_OPENS; 0: nothing is read. x32 as above. */
 	__u64 strings_x86_64[USC_SYSCALL_BITS];
 	__u64 strings_i386[USC_SYSCALL_BITS];
+	/* Sizes of the structures that they point to: by number of the call the place of a word that usc_structure_slot() makes;
+	 * the first word is 0. */
+	__u8 structures_x86_64[USC_SYSCALL_BITS];
+	__u8 structures_i386[USC_SYSCALL_BITS];
+	__u64 structures[USC_STRUCTURE_WORDS];
 	__u32 string_bytes; /* taken of each, at most: 1 … USC_STRING_MOST */
 	__u32 data_bytes;   /* taken of what a call carries, at most: 1 … USC_DATA_MOST; 0: no kind asks for it */
 	__u32 signals;	    /* 1: signals are recorded; the BPF programs of it are loaded only then */
@@ -77,7 +83,7 @@ struct usc_loss_key {
 	__u32 cause;
 };
 
-USC_ASSERT_SIZE(usc_config, 10432);
+USC_ASSERT_SIZE(usc_config, 11968);
 USC_ASSERT_SIZE(usc_file_entry, 40);
 USC_ASSERT_SIZE(usc_loss_key, 8);
 

@@ -11,6 +11,12 @@ USC_INLINE int usc_fcntl_changes_descriptors(__u32 command)
 	return command == 0 || command == 2 || command == 1030;
 }
 
+/* F_GETLK, F_SETLK, F_SETLKW, and the same of open file descriptions. */
+USC_INLINE int usc_fcntl_takes_lock(__u32 command)
+{
+	return (command >= 5 && command <= 7) || (command >= 36 && command <= 38);
+}
+
 /* By the request: the kernel closes or replaces descriptors in a table: Binder's buffers with descriptors, autofs, and a
  * supervisor's SECCOMP_IOCTL_NOTIF_ADDFD (in another task's table). Compared by kind and number, since sizes differ by
  * version. */

@@ -10,6 +10,7 @@
 #include "support/redactor.h"
 #include "support/socket_address.h"
 #include "support/text.h"
+#include "trace/argument_list.h"
 #include "trace/content.h"
 #include "trace/passed_file.h"
 #include "trace/string_kind.h"
@@ -38,6 +39,8 @@ std::string string_text(const usc_string& head, std::string_view bytes) {
     case trace::StringHolds::ADDRESS:
       if ((head.flags & USC_STRING_REDACTED) == 0) return trace_text(socket_address_text(bytes));
       break;
+    case trace::StringHolds::ARGUMENTS:
+      return trace::argument_list_json(bytes, (head.flags & USC_STRING_TRUNCATED) != 0);
     case trace::StringHolds::TEXT_NUL:  // getcwd's result includes the NUL
       if (bytes.ends_with('\0')) bytes.remove_suffix(1);
       break;

@@ -2,9 +2,9 @@
 #include "store/model/definitions.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "support/text.h"
+#include "trace/argument_list.h"
 
 namespace uscope::store {
 namespace {
@@ -35,12 +35,7 @@ ImageFacts image_facts(const trace::RawRecord& record) {
 }
 
 std::string ImageFacts::argv_json() const {
-  nlohmann::json array = nlohmann::json::array();
-  for (const std::string_view argument : trace::split_nul(arguments)) array.push_back(trace_text(argument));
-  if (!cut) return array.dump();
-  if (!arguments.empty() && arguments.back() != '\0') array.back() = array.back().get<std::string>() + "…";
-  array.push_back(nullptr);
-  return array.dump();
+  return trace::argument_list_json(arguments, cut);
 }
 
 trace::ProcessNames ImageFacts::names(std::string_view executable) const {

@@ -48,7 +48,10 @@ class KernelNames(unittest.TestCase):
         if installed_version() != self.version:
             self.skipTest(f"linux-libc-dev here is {installed_version()}, the tables are of {self.version}")
         names = script()
-        self.assertEqual(names.header_text(names.tables(names.Headers(HEADERS)), self.version), self.text)
+        headers = names.Headers(HEADERS)
+        self.assertEqual(names.header_text(names.tables(headers), self.version), self.text)
+        with open(os.path.join(TOP, "syscalls", "kernel_layouts.h"), encoding="utf-8") as file:
+            self.assertEqual(names.Layouts(names.btf_types(headers)).text(self.version), file.read())
 
 
 if __name__ == "__main__":

@@ -341,6 +341,10 @@ struct string_scratch {
 			char vector_data[2 * USC_DATA_MOST];
 		};
 		struct {
+			struct usc_string messages_string;
+			struct usc_message messages[USC_MESSAGES];
+		};
+		struct {
 			struct usc_futex futex;
 			char words[USC_FUTEX_WORDS];
 		};

@@ -55,9 +55,9 @@ enum usc_string_kind {
 /* Whether the kernel side reads strings of this kind at the call's entry; else it reads them at the return. */
 USC_INLINE int usc_string_is_read_at_entry(__u32 kind)
 {
-	const __u32 at_entry_kinds = 0
+	const __u64 at_entry_kinds = 0
 #define USC_X(name, text, letters, at_entry, by_kernel, holds, on_demand, meaning)                                     \
-	| ((at_entry##u) << USC_STRING_##name)
+	| ((at_entry##ull) << USC_STRING_##name)
 #include "uscope/lists/string_kind.def"
 #undef USC_X
 		;
@@ -68,9 +68,9 @@ USC_INLINE int usc_string_is_read_at_entry(__u32 kind)
 /* Whether strings of this kind are recorded on demand only. */
 USC_INLINE int usc_string_is_on_demand(__u32 kind)
 {
-	const __u32 on_demand_kinds = 0
+	const __u64 on_demand_kinds = 0
 #define USC_X(name, text, letters, at_entry, by_kernel, holds, on_demand, meaning)                                     \
-	| ((on_demand##u) << USC_STRING_##name)
+	| ((on_demand##ull) << USC_STRING_##name)
 #include "uscope/lists/string_kind.def"
 #undef USC_X
 		;
@@ -86,20 +86,33 @@ USC_INLINE int usc_string_is_on_demand(__u32 kind)
 #define USC_STRING_MOST 1024   /* also of structures */
 #define USC_DATA_MOST 4096     /* of the bytes that a call carries; of arrays of structures */
 
-#define USC_STRING_KIND_BITS 5
+#define USC_STRING_KIND_BITS 6
 #define USC_STRING_ARGS 6
-#define USC_STRING_SLOTS (2 * USC_STRING_ARGS)
+#define USC_STRING_SECOND_ARGS 4
+#define USC_STRING_SLOTS (USC_STRING_ARGS + USC_STRING_SECOND_ARGS)
 
 /*
- * What the arguments of one call point to: a word with USC_STRING_SLOTS kinds, five bits each. The first six are one for
- * each argument; the other six are a second kind of each.
+ * What the arguments of one call point to: a word with USC_STRING_SLOTS kinds, six bits each. The first six are one for
+ * each argument; the others are a second kind of the first arguments.
  */
 USC_INLINE __u64 usc_string_slot(__u32 slot, __u32 kind)
 {
 	return (__u64)kind << slot * USC_STRING_KIND_BITS;
 }
 
-/* In such a word: the call is followed where it is not to be recorded. Its record has USC_EVENT_FOLLOWED. */
+/* How many bytes are taken of the structures that arguments point to (USC_STRING_FIXED): a word for each call, with eight bits
+ * for each argument that are half of the number. */
+USC_INLINE __u64 usc_structure_slot(__u32 arg, __u32 bytes)
+{
+	return (__u64)(bytes / 2 & 0xff) << arg * 8;
+}
+
+USC_INLINE __u32 usc_structure_bytes(__u64 word, __u32 arg)
+{
+	return (__u32)(word >> arg * 8 & 0xff) * 2;
+}
+
+/* In a word of usc_string_slot(): the call is followed where it is not to be recorded. Its record has USC_EVENT_FOLLOWED. */
 #define USC_CALL_FOLLOWED (1ull << 63)
 /* The call opens a file by a path: where several mount namespaces are traced, which file it was is recorded. */
 #define USC_CALL_OPENS (1ull << 62)
@@ -113,6 +126,19 @@ struct usc_vector {
 	__u32 flags;   /* of a struct msghdr: msg_flags */
 	__u32 pad;
 	__u64 length[USC_VECTOR_LENGTHS]; /* of the first buffers, as the program says; 0 of those that there are not */
+};
+
+#define USC_MESSAGES 8
+
+/* One of the messages of sendmmsg and recvmmsg. */
+struct usc_message {
+	__u64 first;	     /* length of its first buffer, as the program says */
+	__u32 buffers;	     /* how many it has */
+	__u32 length;	     /* bytes received; 0 of one that is sent */
+	__u32 address_bytes; /* of its address, as passed or written; a longer one than there is room for is not taken */
+	__u32 data_bytes;    /* taken of its first buffer, on demand */
+	char address[112];
+	char data[104];
 };
 
 /* What an argument of a call points to; the call is known by head.task and entry_ns, which is head.time, too. No NUL. */
@@ -193,11 +219,12 @@ struct usc_futex {
 	char words[];
 };
 
-USC_ASSERT(USC_STRING_KIND_COUNT <= 1 << USC_STRING_KIND_BITS, "usc_config has five bits for a kind");
+USC_ASSERT(USC_STRING_KIND_COUNT <= 1 << USC_STRING_KIND_BITS, "usc_config has six bits for a kind");
 USC_ASSERT_SIZE(usc_event, 104);
 USC_ASSERT_SIZE(usc_string, 40);
 USC_ASSERT_SIZE(usc_vector, 88);
 USC_ASSERT_SIZE(usc_passed, 64);
+USC_ASSERT_SIZE(usc_message, 240);
 USC_ASSERT_SIZE(usc_futex, 104);
 
 #endif

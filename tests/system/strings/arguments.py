@@ -72,6 +72,21 @@ mmap2(NULL, 4096, PROT_READ, MAP_PRIVATE|MAP_ANONYMOUS, -1, *) =
 _llseek(-1, 4294967298, NULL, SEEK_SET) = -1
 truncate64("/nonexistent", 4294967301) = -1
 fcntl64(-1, F_SETFD, FD_CLOEXEC) = -1 EBADF
+prlimit64(0, RLIMIT_CORE, {rlim_cur=4096, rlim_max=RLIM64_INFINITY}, NULL) = 0
+fcntl(-1, F_SETLK, {l_type=F_WRLCK, l_whence=SEEK_SET, l_start=10, l_len=20, l_pid=0}) = -1 EBADF
+rt_sigaction(SIGUSR2, {sa_handler=SIG_IGN, sa_flags=SA_RESTORER|SA_RESTART, sa_restorer=0x*, sa_mask=[]}, NULL, 8) = 0
+rt_sigprocmask(SIG_BLOCK, [USR1 RT_5], NULL, 8) = 0
+setitimer(ITIMER_REAL, {it_interval={tv_sec=0, tv_usec=0}, it_value={tv_sec=0, tv_usec=0}}, NULL) = 0
+setsockopt(*, SOL_SOCKET, SO_LINGER, {l_onoff=1, l_linger=5}, 8) = 0
+setsockopt(*, SOL_SOCKET, SO_REUSEADDR, [1], 4) = 0
+getsockopt(*, SOL_SOCKET, SO_ERROR, [0], *) = 0
+openat2(-1, "x", {flags=O_RDONLY|O_CLOEXEC, resolve=RESOLVE_BENEATH}, 24) = -1
+clone3({flags=CLONE_PARENT, exit_signal=200}, 64) = -1 EINVAL
+statfs("/proc", {f_type=0x9fa0, f_bsize=4096, *}) = 0
+uname({sysname="Linux", nodename="*"}) = 0
+getrlimit(RLIMIT_CORE, {rlim_cur=*}) = 0
+sendmmsg(*, [{msg_hdr={msg_name={inet:127.0.0.1:45301}, msg_iov=[{iov_base=…, iov_len=5}], msg_iovlen=1}}, *{inet:127.0.0.1:45302}*], 2, 0) = 2
+execve("/nonexistent", ["name", "", "a b"], *) = -1 ENOENT
 """
 
 
@@ -101,6 +116,16 @@ class Arguments(unittest.TestCase):
             with self.subTest(expected):
                 self.assertIsNotNone(found, [line for line in lines[at:] if line.startswith(call + "(")][:3])
             at = at if found is None else found + 1
+
+    def test_data_of_messages_on_demand_and_never_what_is_redacted(self):
+        for options, has_data in (((), True), (("--redact", "second*"), False)):
+            data = os.path.join(self.folder.name, "data.db")
+            output(USCOPE, "record", "-q", *BACKEND_OPTIONS, "-e", "sendmmsg,execve", "--data", "64", *options, "--redact", "a b",
+                   "-o", data, "--", FIXTURE, stdin=subprocess.DEVNULL)
+            lines = output(USCOPE, "events", data)
+            self.assertEqual("second message" in lines, has_data, lines)
+            self.assertIn('iov_base="first"', lines)
+            self.assertIn('["name", "", "[redacted]"]', lines)
 
     def test_an_error_in_the_low_half_of_a_result_is_one(self):
         self.assertIn("modify_ldt", output(USCOPE, "events", "--failed", "-e", "modify_ldt", self.database))

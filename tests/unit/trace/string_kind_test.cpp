@@ -33,16 +33,20 @@ TEST(StringKind, WhatItsBytesAre) {
   EXPECT_EQ(that_hold(StringHolds::STRUCTURE),
             (Kinds{USC_STRING_PAIR, USC_STRING_POLL, USC_STRING_POLL_OUT, USC_STRING_EPOLL, USC_STRING_EPOLL_OUT,
                    USC_STRING_TIME, USC_STRING_TIME_OUT, USC_STRING_TIMES, USC_STRING_STATUS, USC_STRING_SIGINFO,
-                   USC_STRING_STAT, USC_STRING_STATX}));
+                   USC_STRING_STAT, USC_STRING_STATX, USC_STRING_FIXED, USC_STRING_FIXED_OUT, USC_STRING_SIZED,
+                   USC_STRING_SIZED_OUT}));
   EXPECT_EQ(that_hold(StringHolds::DESCRIPTOR), (Kinds{USC_STRING_PASSED, USC_STRING_PASSED_OUT}));
   EXPECT_EQ(that_hold(StringHolds::OPENED), Kinds{USC_STRING_OPENED});
+  EXPECT_EQ(that_hold(StringHolds::MESSAGES), (Kinds{USC_STRING_MESSAGES, USC_STRING_MESSAGES_OUT}));
+  EXPECT_EQ(that_hold(StringHolds::ARGUMENTS), Kinds{USC_STRING_ARGUMENTS});
   EXPECT_EQ(that_hold(StringHolds::NOTHING), (Kinds{USC_STRING_NONE, USC_STRING_FUTEX, USC_STRING_KIND_COUNT}));
 }
 
 TEST(StringKind, WhatContentsAre) {
   for (std::uint32_t kind = 0; kind <= USC_STRING_KIND_COUNT; kind++) {
     const StringHolds holds = string_holds(kind);
-    const bool wanted = holds == StringHolds::DATA || holds == StringHolds::VECTOR || holds == StringHolds::STRUCTURE;
+    const bool wanted = holds == StringHolds::DATA || holds == StringHolds::VECTOR || holds == StringHolds::STRUCTURE ||
+                        holds == StringHolds::MESSAGES;
     EXPECT_EQ(is_content(kind), wanted) << kind;
   }
 }
@@ -52,14 +56,16 @@ TEST(StringKind, WhoWroteIt) {
             (Kinds{USC_STRING_ADDRESS_OUT, USC_STRING_MESSAGE_OUT, USC_STRING_RESULT, USC_STRING_PAIR,
                    USC_STRING_DATA_OUT, USC_STRING_VECTOR_OUT, USC_STRING_BUFFERS_OUT, USC_STRING_POLL_OUT,
                    USC_STRING_EPOLL_OUT, USC_STRING_TIME_OUT, USC_STRING_STATUS, USC_STRING_SIGINFO, USC_STRING_STAT,
-                   USC_STRING_STATX, USC_STRING_PASSED_OUT, USC_STRING_OPENED}));
+                   USC_STRING_STATX, USC_STRING_PASSED_OUT, USC_STRING_OPENED, USC_STRING_FIXED_OUT,
+                   USC_STRING_SIZED_OUT, USC_STRING_MESSAGES_OUT}));
 }
 
 TEST(StringKind, WhenTheKernelSideReadsIt) {
-  EXPECT_EQ(kinds_that(usc_string_is_read_at_entry),
-            (Kinds{USC_STRING_TEXT, USC_STRING_EXEC, USC_STRING_ADDRESS, USC_STRING_MESSAGE, USC_STRING_WORDS,
-                   USC_STRING_DATA, USC_STRING_VECTOR, USC_STRING_BUFFERS, USC_STRING_POLL, USC_STRING_EPOLL,
-                   USC_STRING_TIME, USC_STRING_TIMES, USC_STRING_PASSED}));
+  EXPECT_EQ(
+      kinds_that(usc_string_is_read_at_entry),
+      (Kinds{USC_STRING_TEXT, USC_STRING_EXEC, USC_STRING_ADDRESS, USC_STRING_MESSAGE, USC_STRING_WORDS,
+             USC_STRING_DATA, USC_STRING_VECTOR, USC_STRING_BUFFERS, USC_STRING_POLL, USC_STRING_EPOLL, USC_STRING_TIME,
+             USC_STRING_TIMES, USC_STRING_PASSED, USC_STRING_FIXED, USC_STRING_SIZED, USC_STRING_MESSAGES}));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #ifndef USCOPE_CORE_STRINGS_H
 #define USCOPE_CORE_STRINGS_H
 
+#include "uscope/descriptor_calls.h"
 #include "uscope/core/calls/futexes.h"
 #include "uscope/core/calls/passed.h"
 #include "uscope/core/numbers.h"
@@ -22,8 +23,9 @@
 #define SIGINFO_BYTES 28 /* the part that waitid writes, */
 #define SIGINFO_HOLE 12	 /* but for a word here */
 #define MOST_POLLED (1u << 20)
-#define EPOLL_DEL 2 /* EPOLL_CTL_DEL: the event has no meaning */
-#define SET_NAME 15 /* PR_SET_NAME */
+#define EPOLL_DEL 2    /* EPOLL_CTL_DEL: the event has no meaning */
+#define SIZED_MOST 256 /* of structures and socket options whose length the program passes */
+#define SET_NAME 15    /* PR_SET_NAME */
 #define STAT_BYTES 144
 #define STATX_BYTES 256
 
@@ -41,6 +43,15 @@ static __always_inline __u64 string_word(__u32 abi, __u32 nr)
 static __always_inline __u64 string_kinds(const struct task_entry *t)
 {
 	return string_word(t->abi, t->nr) & ~(USC_CALL_FOLLOWED | USC_CALL_OPENS);
+}
+
+/* Of a call: the word of usc_structure_slot(). */
+static __always_inline __u64 structure_word(__u32 abi, __u32 nr)
+{
+	const __u8 *places =
+		abi == USC_ABI_I386 ? (const __u8 *)config.structures_i386 : (const __u8 *)config.structures_x86_64;
+
+	return nr < USC_SYSCALL_BITS ? config.structures[places[nr % USC_SYSCALL_BITS] % USC_STRUCTURE_WORDS] : 0;
 }
 
 static __always_inline __u64 most_string_bytes(void)
@@ -79,6 +90,7 @@ struct string_place {
 	__u64 from;
 	__u64 next;  /* the call's next argument */
 	__u64 bytes; /* 0: there is no string */
+	__u64 fixed; /* of a structure, by the configuration */
 };
 
 /*
@@ -93,6 +105,24 @@ static __always_inline void find_address_out(struct string_place *place, __u64 f
 		return;
 	place->from = from;
 	place->bytes = bytes > ADDRESS_BYTES ? ADDRESS_BYTES : bytes;
+}
+
+/*
+ * Of a structure whose length the program passes. The kernel refuses one of more than a page (copy_struct_from_user), and a length below
+ * zero: of these nothing is taken.
+ */
+static __always_inline __u64 sized_bytes(__u64 length)
+{
+	return length <= 4096 ? length : 0;
+}
+
+/* Of a value whose length the kernel writes to an address. */
+static __always_inline void find_sized_out(struct string_place *place, __u64 length_at)
+{
+	__u32 bytes = 0;
+
+	if (!read_user(&bytes, sizeof(bytes), (const void *)length_at))
+		place->bytes = sized_bytes(bytes);
 }
 
 /* The address of a struct msghdr, and where its control data lies. */
@@ -163,6 +193,16 @@ static __always_inline int find_string(struct string_scratch *room, struct strin
 	case USC_STRING_WORDS:
 		place->bytes = 24;
 		break;
+	case USC_STRING_FIXED:
+	case USC_STRING_FIXED_OUT:
+		place->bytes = place->fixed;
+		break;
+	case USC_STRING_SIZED:
+		place->bytes = sized_bytes(next);
+		break;
+	case USC_STRING_SIZED_OUT:
+		find_sized_out(place, next);
+		break;
 	case USC_STRING_DATA:
 		place->bytes = next;
 		break;
@@ -190,6 +230,9 @@ static __always_inline __u64 most_of(__u32 kind, __u64 bytes)
 	case USC_STRING_MESSAGE:
 	case USC_STRING_MESSAGE_OUT:
 		return bytes > ADDRESS_BYTES ? 0 : ADDRESS_BYTES;
+	case USC_STRING_SIZED:
+	case USC_STRING_SIZED_OUT:
+		return SIZED_MOST;
 	case USC_STRING_POLL:
 	case USC_STRING_POLL_OUT:
 		return USC_DATA_MOST / POLL_BYTES * POLL_BYTES;
@@ -300,6 +343,131 @@ static __always_inline long read_vector(struct string_scratch *room, const struc
 	return sizeof(room->vector) + walk->taken;
 }
 
+/* Takes the next message of an array of struct mmsghdr. Not 0: it could not be read. A function of its own for the verifier. */
+USC_SUBPROGRAM int take_message(struct string_scratch *room)
+{
+	__u64 head[8] = {}, buffer[2] = {}, at, bytes, base;
+	__u32 *narrow = (__u32 *)head;
+	struct usc_message *message;
+	struct buffer_walk *walk;
+
+	if (!room)
+		return -1;
+	walk = &room->buffers;
+	at = walk->number;
+	if (at >= USC_MESSAGES || read_user(head, walk->is_narrow ? 32 : 64, (const void *)walk->next))
+		return -1;
+	if (walk->is_narrow) {
+		head[7] = narrow[7];
+		head[3] = narrow[3];
+		head[2] = narrow[2];
+		head[1] = narrow[1];
+		head[0] = narrow[0];
+	}
+	walk->next += walk->is_narrow ? 32 : 64;
+	walk->number = at + 1;
+	message = &room->messages[at];
+	__builtin_memset(message, 0, sizeof(*message));
+	message->buffers = head[3];
+	message->length = walk->left ? (__u32)head[7] : 0;
+	bytes = (__u32)head[1];
+	__asm__ volatile("" : "+r"(bytes));
+	if (head[0] && bytes <= sizeof(message->address) && !read_user(message->address, bytes, (const void *)head[0]))
+		message->address_bytes = bytes;
+	if (!head[3] || read_user(buffer, walk->is_narrow ? 8 : 16, (const void *)head[2]))
+		return 0;
+	base = buffer[0];
+	if (walk->is_narrow) {
+		buffer[1] = buffer[0] >> 32;
+		base = (__u32)buffer[0];
+	}
+	message->first = buffer[1];
+	bytes = buffer[1] < most_data_bytes() ? buffer[1] : most_data_bytes();
+	if (walk->left && bytes > message->length)
+		bytes = message->length;
+	if (bytes > sizeof(message->data))
+		bytes = sizeof(message->data);
+	__asm__ volatile("" : "+r"(bytes));
+	if (bytes <= sizeof(message->data) && !read_user(message->data, bytes, (const void *)base))
+		message->data_bytes = bytes;
+	return 0;
+}
+
+/* Bytes of the first messages; -1: not even the first could be read. */
+static __always_inline long read_messages(struct string_scratch *room, const struct string_place *place, __u32 abi,
+					  __u32 kind, __s64 result)
+{
+	__u64 count = kind == USC_STRING_MESSAGES_OUT ? (__u64)result : (__u32)place->next;
+	struct buffer_walk *walk = &room->buffers;
+	__u32 i;
+
+	__builtin_memset(walk, 0, sizeof(*walk));
+	walk->is_narrow = abi == USC_ABI_I386;
+	walk->left = kind == USC_STRING_MESSAGES_OUT;
+	walk->next = place->from;
+	for (i = 0; i < USC_MESSAGES; i++) {
+		if (i >= count || take_message(room))
+			break;
+	}
+	if (i < count)
+		room->string.flags |= USC_STRING_TRUNCATED;
+	return i || !count ? (long)(i * sizeof(struct usc_message)) : -1;
+}
+
+#define ARGUMENTS_MOST 48
+
+/* Takes the next argument of a list, with its NUL. Not 0: there is none, or it has no room. A function of its own for the verifier. */
+USC_SUBPROGRAM int take_exec_argument(struct string_scratch *room)
+{
+	__u64 pointer = 0, taken, left;
+	struct buffer_walk *walk;
+	long got;
+
+	if (!room)
+		return -1;
+	walk = &room->buffers;
+	taken = walk->taken;
+	walk->is_cut = 1;
+	if (taken >= USC_STRING_MOST || read_user(&pointer, walk->is_narrow ? 4 : 8, (const void *)walk->next))
+		return -1;
+	if (!pointer) {
+		walk->is_cut = 0;
+		return 1;
+	}
+	walk->next += walk->is_narrow ? 4 : 8;
+	left = USC_STRING_MOST - taken;
+	__asm__ volatile("" : "+r"(left), "+r"(taken));
+	if (taken >= USC_STRING_MOST || left > USC_STRING_MOST)
+		return -1;
+	got = read_user_text(room->text + taken, left, (const void *)pointer);
+	if (got <= 0)
+		return -1;
+	/* Of one that fills the room, the NUL is left out: it is cut. */
+	if (got >= left) {
+		walk->taken = taken + got - 1;
+		return -1;
+	}
+	walk->taken = taken + got;
+	return 0;
+}
+
+/* The argument list of an exec, as much as there is room for a text. */
+static __always_inline long read_arguments(struct string_scratch *room, const struct string_place *place, __u32 abi)
+{
+	struct buffer_walk *walk = &room->buffers;
+	__u32 i;
+
+	__builtin_memset(walk, 0, sizeof(*walk));
+	walk->is_narrow = abi == USC_ABI_I386;
+	walk->next = place->from;
+	for (i = 0; i < ARGUMENTS_MOST; i++)
+		if (take_exec_argument(room))
+			break;
+	if (walk->is_cut)
+		room->string.flags |= USC_STRING_TRUNCATED;
+	return walk->taken <= USC_STRING_MOST ? walk->taken : -1;
+}
+
 static __always_inline bool is_vector(__u32 kind)
 {
 	return kind >= USC_STRING_VECTOR && kind <= USC_STRING_BUFFERS_OUT;
@@ -313,6 +481,10 @@ static __always_inline long read_string(struct string_scratch *room, struct stri
 
 	if (kind == USC_STRING_TEXT || kind == USC_STRING_EXEC)
 		return read_text(room, place->from);
+	if (kind == USC_STRING_MESSAGES || kind == USC_STRING_MESSAGES_OUT)
+		return read_messages(room, place, abi, kind, result);
+	if (kind == USC_STRING_ARGUMENTS)
+		return read_arguments(room, place, abi);
 	if (is_vector(kind))
 		return read_vector(room, place, abi, kind, result);
 	if (find_string(room, place, abi, kind, result))
@@ -359,6 +531,7 @@ USC_SUBPROGRAM int take_string(struct task_entry *t, __u32 arg, __u32 kind, __u3
 	place.from = t->args[arg];
 	if (arg < USC_STRING_ARGS - 1)
 		place.next = t->args[arg + 1];
+	place.fixed = usc_structure_bytes(structure_word(t->abi, t->nr), arg);
 	if (!cpu || !room) {
 		count_loss(cpu, USC_LOSS_SCRATCH_BUSY_STRING, t->process);
 		return 0;
@@ -396,6 +569,11 @@ static __always_inline __u32 arg_of_slot(__u32 slot)
 	return slot < USC_STRING_ARGS ? slot : slot - USC_STRING_ARGS;
 }
 
+static __always_inline bool is_fcntl(const struct task_entry *t)
+{
+	return t->abi == USC_ABI_I386 ? t->nr == I386_fcntl || t->nr == I386_fcntl64 : t->nr == NR_fcntl;
+}
+
 /* Does the call look at an argument of this kind? What it does not look at may be anything that the program has. */
 static __always_inline bool is_looked_at(const struct task_entry *t, __u32 kind)
 {
@@ -403,6 +581,8 @@ static __always_inline bool is_looked_at(const struct task_entry *t, __u32 kind)
 		return t->args[1] != EPOLL_DEL;
 	if (kind == USC_STRING_TIME && usc_futex_is_plain(t->abi, t->nr))
 		return usc_futex_waits(t->args[1]);
+	if (kind == USC_STRING_FIXED && is_fcntl(t))
+		return usc_fcntl_takes_lock(t->args[1]);
 	if (kind == USC_STRING_TEXT && t->nr == (t->abi == USC_ABI_I386 ? I386_prctl : NR_prctl))
 		return t->args[0] == SET_NAME;
 	return true;
@@ -465,7 +645,17 @@ USC_SUBPROGRAM int take_slot_at_entry(struct task_entry *t, __u64 kinds, __u32 s
 	return !usc_string_is_read_at_entry(kind) || take_slot(t, arg_of_slot(slot), kind, 0, 0);
 }
 
-/* What the kernel writes is there where the call did not fail. */
+/*
+ * What the kernel writes is there where the call did not fail. What an exec was passed is there where it did fail: else
+ * the memory of the program has gone.
+ */
+static __always_inline bool is_there_at_return(__u32 kind, __s64 result)
+{
+	if (kind == USC_STRING_EXEC || kind == USC_STRING_ARGUMENTS)
+		return result < 0;
+	return usc_string_is_read_at_entry(kind) || result >= 0;
+}
+
 USC_SUBPROGRAM int take_slot_at_return(struct task_entry *t, __u64 kinds, __u32 slot, __s64 result)
 {
 	__u32 kind;
@@ -475,10 +665,11 @@ USC_SUBPROGRAM int take_slot_at_return(struct task_entry *t, __u64 kinds, __u32 
 	kind = kind_in_slot(t, kinds, slot);
 	if (!kind || kind == USC_STRING_FUTEX)
 		return 0;
-	/* The memory of a program that was executed has gone. */
-	if (usc_string_is_read_at_entry(kind) && (kind != USC_STRING_EXEC || result < 0))
+	if (!is_there_at_return(kind, result))
+		return 0;
+	if (usc_string_is_read_at_entry(kind))
 		take_slot(t, arg_of_slot(slot), kind, USC_STRING_LATE, 0);
-	else if (!usc_string_is_read_at_entry(kind) && result >= 0)
+	else
 		take_slot(t, arg_of_slot(slot), kind, 0, kind == USC_STRING_ADDRESS_OUT ? t->address_room : result);
 	return 0;
 }

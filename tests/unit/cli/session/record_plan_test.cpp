@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "syscalls/structures.h"
 #include "tracer/recorder/recorder.h"
 
 namespace uscope::cli {
@@ -21,6 +22,19 @@ TEST(RecordPlan, ContentsHaveLargerRings) {
   ASSERT_TRUE(contents);
   EXPECT_EQ(contents->config.data_bytes, 4096U);
   EXPECT_EQ(contents->sizes.ring_bytes, 4 * plain->sizes.ring_bytes);
+}
+
+// All words of sizes have a place.
+TEST(RecordPlan, SizesOfStructures) {
+  RecordVerbOptions options;
+  options.command = {"true"};
+  const auto plan = recorder_options(options);
+  ASSERT_TRUE(plan) << plan.error().what;
+  const usc_config& config = plan->config;
+  for (std::uint32_t nr = 0; nr < USC_SYSCALL_BITS; nr++) {
+    EXPECT_EQ(config.structures[config.structures_x86_64[nr]], syscalls::syscall_structures(USC_ABI_X86_64, nr)) << nr;
+    EXPECT_EQ(config.structures[config.structures_i386[nr]], syscalls::syscall_structures(USC_ABI_I386, nr)) << nr;
+  }
 }
 
 TEST(RecordPlan, TargetsBecomeProbes) {
