@@ -126,7 +126,7 @@ TEST_F(DiffTest, WhatOnlyOneOfSeveralNormalRunsDoesIsNoLoss) {
   abnormal({.calls = usual()});
   const Diff found = compared();
   EXPECT_EQ(found.normal_only.total, 0U);
-  EXPECT_TRUE(warned(found, "1 cell is left out"));
+  EXPECT_TRUE(warned(found, "1 cell is not reported"));
 }
 
 TEST_F(DiffTest, WhatAllNormalRunsDoAndNoAbnormalOneIsALoss) {
