@@ -144,16 +144,13 @@ std::string iso_time(std::int64_t moment_ns) {
 
 Result<TimePoint> parse_time_point(const std::string& text) {
   if (text.find(':') == std::string::npos && text.find('-') == std::string::npos) {
-    auto nanoseconds = parse_duration(text);
-    if (!nanoseconds) return nanoseconds.error();
-    return TimePoint(*nanoseconds);
+    if (const auto nanoseconds = parse_duration(text)) return TimePoint(*nanoseconds);
+  } else if (const auto time = parse_wall_time(text)) {
+    return TimePoint(*time);
   }
-  const auto time = parse_wall_time(text);
-  if (!time)
-    return Error{"'" + text + "' is no time",
-                 "write a time of the day as 14:05 or 14:05:30.5, a moment as '2026-11-22 14:05', both with Z behind "
-                 "them for UTC, or a length of time since the trace's start as 1.5s"};
-  return TimePoint(*time);
+  return Error{"'" + text + "' is not a time",
+               "write a time of the day as 14:05 or 14:05:30.5, a moment as '2026-11-22 14:05', both with Z behind "
+               "them for UTC, or a length of time since the trace's start as 1.5s"};
 }
 
 std::int64_t since_start(const WallTime& time, std::int64_t began_ns, std::int64_t duration_ns) {

@@ -176,8 +176,8 @@ TEST_F(EventsTest, WrongValuesAreNamed) {
   refuses({"--errno", "ENONSENSE"}, "'ENONSENSE' is no error");
   refuses({"--slow", "soon"}, "'soon' is not a length of time");
   refuses({"--how", "somehow"}, "somehow");
-  refuses({"--since", "25:00"}, "'25:00' is no time");
-  refuses({"--until", "14:05x"}, "'14:05x' is no time");
+  refuses({"--since", "25:00"}, "'25:00' is not a time");
+  refuses({"--until", "14:05x"}, "'14:05x' is not a time");
   refuses({"--id", "4711"}, "no event 4711");
   refuses({"--id", "3", "--failed"}, "--id");
   refuses({"--around", "3"}, "--id");
