@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 
 #include "cli/terminal/text_width.h"
 #include "support/nearest.h"
@@ -44,6 +45,16 @@ std::optional<Error> unknown_option(const Verb& verb, const Words& left_over) {
                meant.empty() ? "`uscope " + verb.name() + " --help` lists its options" : meant};
 }
 
+// The parser's "--output: 1 required FILE.db missing".
+std::string plain(const std::string& problem) {
+  constexpr std::string_view kRequired = ": 1 required ";
+  constexpr std::string_view kMissing = " missing";
+  const std::size_t at = problem.find(kRequired);
+  if (at == std::string::npos || !problem.ends_with(kMissing)) return problem;
+  const std::size_t value = at + kRequired.size();
+  return problem.substr(0, at) + " needs " + problem.substr(value, problem.size() - kMissing.size() - value);
+}
+
 }  // namespace
 
 Error usage_error(const CommandLine& line, const Refusal& refusal) {
@@ -53,7 +64,7 @@ Error usage_error(const CommandLine& line, const Refusal& refusal) {
   const std::string help = "`uscope " + verb.name() + " --help` shows what it takes";
   if (!refusal.left_over.empty() && refusal.left_over.front() != "--")
     return {"`" + verb.name() + "` does not take " + shown(refusal.left_over.front()), help};
-  return {refusal.problem, help};
+  return {plain(refusal.problem), help};
 }
 
 }  // namespace uscope::cli

@@ -110,6 +110,7 @@ TEST_F(CommandLineTest, WhatCannotBeMeantIsRefused) {
   EXPECT_EQ(parse({"a", "--colour", "green"}), "--colour: green not in {red,blue}");
   EXPECT_EQ(parse({"a", "--size", "large"}), "--size: 'large' is no size");
   EXPECT_EQ(parse({"a", "--name", "--flag"}), "--name: needs a value, and --flag follows");
+  EXPECT_EQ(parse({"a", "--name"}), "--name needs TEXT");
   EXPECT_EQ(parse({"a", "--flagg"}), "`verb` has no option --flagg");
   EXPECT_EQ(parse({"a", "-f", "--servers"}), "--flag excludes --servers");
 }
