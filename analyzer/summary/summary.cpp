@@ -159,6 +159,10 @@ Result<void> Summarizer::trace() {
   facts.processes = catalog_.processes.size();
   facts.threads = catalog_.threads.size();
   facts.images = catalog_.images.size();
+  facts.program_starts = facts.images;
+  if (facts.meta.count("command") == 0)
+    for (const Process& process : catalog_.processes)
+      if (!process.images.empty() && process.start_ns && *process.start_ns < catalog_.start_ns) facts.program_starts--;
   if (facts.duration_ns > 0)
     facts.events_per_second = static_cast<double>(facts.events) * 1e9 / static_cast<double>(facts.duration_ns);
   return {};

@@ -46,6 +46,7 @@ struct TraceFacts {
   std::uint64_t processes = 0;
   std::uint64_t threads = 0;
   std::uint64_t images = 0;
+  std::uint64_t program_starts = 0;  // images, but for those of processes that ran already when tracing began
   std::uint64_t stacks = 0;
   double events_per_second = 0;
 };

@@ -160,7 +160,7 @@ std::string trace_line(const Summary& summary, TextWidth width) {
       "{} in {} ({}/s), {}, {}, {}, {}", plural(facts.events, "event"),
       human_duration(static_cast<double>(facts.duration_ns)),
       group_digits(static_cast<std::uint64_t>(facts.events_per_second)), plural(facts.processes, "process"),
-      plural(facts.threads, "thread"), plural(facts.images, "program start"), plural(facts.stacks, "distinct stack"));
+      plural(facts.threads, "thread"), plural(facts.program_starts, "program start"), plural(facts.stacks, "distinct stack"));
   const std::string out = facts_line("TRACED", figures, width);
   std::string how = facts.began_ns ? "began " + date_and_time(*facts.began_ns) : "";
   const auto add = [&](const std::string& label, const std::string& key) {

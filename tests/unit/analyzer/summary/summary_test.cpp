@@ -49,6 +49,7 @@ TEST_F(SummaryTest, TraceFactsCount) {
   EXPECT_EQ(s.trace.processes, 7U);
   EXPECT_EQ(s.trace.threads, 6U);
   EXPECT_EQ(s.trace.images, 5U);
+  EXPECT_EQ(s.trace.program_starts, 5U);
   EXPECT_EQ(s.trace.stacks, 4U);
   EXPECT_DOUBLE_EQ(s.trace.events_per_second, 7.0);
 }
