@@ -362,7 +362,7 @@ std::string Wording::none() const {
       if (!told.insert(wait.why).second || told.size() > kNamed) continue;
       ended_by += (ended_by.empty() ? "" : "; ") + part;
     }
-    if (!ended_by.empty()) return "nobody waits for good, as far as known: " + ended_by;
+    if (!ended_by.empty()) return "no deadlock found, as far as known: " + ended_by;
     return none +
            (others == 1 ? ", but 1 thread waits in another call"
                         : fmt::format(", but {} threads wait in other calls", others)) +

@@ -157,7 +157,7 @@ std::string changed_sentence(const Diff& diff, const analyzer::ChangedCell& cell
                           diff.by_work ? " for each piece of work" : " a second");
       break;
     case analyzer::Shift::kLatency:
-      text += fmt::format("half take up to {} -> {}", human_duration(cell.before), human_duration(cell.after));
+      text += fmt::format("median {} -> {}", human_duration(cell.before), human_duration(cell.after));
       break;
     case analyzer::Shift::kErrors:
       text += fmt::format("fails with {} {} -> {} of calls", analyzer::outcome_name(cell.error.value_or(0)),

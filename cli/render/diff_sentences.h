@@ -23,7 +23,7 @@ namespace uscope::cli {
 // side.
 [[nodiscard]] std::string only_sentence(const analyzer::Diff& diff, const analyzer::OnlyEntry& entry, bool abnormal);
 
-// "fsync in save (server): half take up to 983 µs -> 31.5 ms, x 32".
+// "fsync in save (server): median 983 µs -> 31.5 ms, x 32".
 [[nodiscard]] std::string changed_sentence(const analyzer::Diff& diff, const analyzer::ChangedCell& cell);
 
 // "+ 870 ms inside of fsync in save (server): 30 ms -> 900 ms, 30 -> 30 calls".

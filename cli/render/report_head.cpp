@@ -156,11 +156,12 @@ std::string clock_lines(const Summary& summary) {
 
 std::string trace_line(const Summary& summary, TextWidth width) {
   const auto& facts = summary.trace;
-  const std::string figures = fmt::format(
-      "{} in {} ({}/s), {}, {}, {}, {}", plural(facts.events, "event"),
-      human_duration(static_cast<double>(facts.duration_ns)),
-      group_digits(static_cast<std::uint64_t>(facts.events_per_second)), plural(facts.processes, "process"),
-      plural(facts.threads, "thread"), plural(facts.program_starts, "program start"), plural(facts.stacks, "distinct stack"));
+  const std::string figures =
+      fmt::format("{} in {} ({}/s), {}, {}, {}, {}", plural(facts.events, "event"),
+                  human_duration(static_cast<double>(facts.duration_ns)),
+                  group_digits(static_cast<std::uint64_t>(facts.events_per_second)), plural(facts.processes, "process"),
+                  plural(facts.threads, "thread"), plural(facts.program_starts, "program start"),
+                  plural(facts.stacks, "distinct stack"));
   const std::string out = facts_line("TRACED", figures, width);
   std::string how = facts.began_ns ? "began " + date_and_time(*facts.began_ns) : "";
   const auto add = [&](const std::string& label, const std::string& key) {
@@ -207,7 +208,7 @@ std::string stack_line(const Summary& summary, TextWidth width) {
     const std::string share = percent(line.events, events);
     parts += parts.empty() ? "" : ", ";
     if (line.ended == "root") {
-      parts += share + " reach the thread's root";
+      parts += share + " are complete";
     } else if (line.ended == "budget") {
       parts += share + " stop at the budget of frames";
     } else if (line.ended == "scope") {

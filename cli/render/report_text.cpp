@@ -138,7 +138,7 @@ std::string calls(const std::string& name, const analyzer::TopList<analyzer::Cal
                    {"open", Align::kRight, Shrink::kNever, 0, 1},
                    {"total", Align::kRight},
                    {"mean", Align::kRight, Shrink::kNever, 0, 5},
-                   {"half below", Align::kRight, Shrink::kNever, 0, 3},
+                   {"median", Align::kRight, Shrink::kNever, 0, 3},
                    {"95 % below", Align::kRight, Shrink::kNever, 0, 4},
                    {"99 % below", Align::kRight, Shrink::kNever, 0, 2},
                    {"longest", Align::kRight},

@@ -73,12 +73,9 @@ std::string running_text(const TimeShare& all, const TimeRecorded& recorded) {
 }
 
 std::string together_text(const TimeShare& all) {
-  const std::int64_t difference = all.difference_ns();
-  const std::string much =
-      fmt::format("{:.1f} %", percentage(static_cast<std::uint64_t>(std::abs(difference)), all.total_ns));
-  std::string out = "together: ";
-  out += much == "0.0 %" ? "as long as they lived" : much + (difference < 0 ? " less" : " more") + " than they lived";
-  return out + fmt::format(" (samples: ±{:.1f} %)", percentage(all.error_ns, all.total_ns));
+  const auto sum = static_cast<std::uint64_t>(static_cast<std::int64_t>(all.total_ns) + all.difference_ns());
+  return fmt::format("sum: {:.1f} % of the threads' lifetime (samples: ±{:.1f} %)", percentage(sum, all.total_ns),
+                     percentage(all.error_ns, all.total_ns));
 }
 
 std::string whole(const TimeShares& shares, TextWidth width) {

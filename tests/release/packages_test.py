@@ -93,7 +93,7 @@ class Packages(unittest.TestCase):
         self.root.must("su", "tester", "-c", "uscope record -o /tmp/tester.db -- /bin/ls /")
         report = self.root.must("su", "tester", "-c", "uscope report /tmp/tester.db")
         self.assertIn("LOST       nothing", report)
-        self.assertRegex(report, r"(?m)^STACKS +(100|9\d\.\d+) % reach the thread's root")
+        self.assertRegex(report, r"(?m)^STACKS +(100|9\d\.\d+) % are complete")
         # Others may not even start it.
         self.root.must("useradd", "-m", "other")
         self.assertEqual(self.root.run("su", "other", "-c", "/usr/bin/uscope --version").returncode, 126)

@@ -38,7 +38,7 @@ def use(root, uscope, version, unwind_data=True):
     said = root.must(uscope, "report", "/tmp/one.db")
     check(re.search(r"(?m)^TRACED +[\d,]+ events .* 3 processes", said), "report", said)
     check("LOST       nothing" in said, "report", said)
-    check(not unwind_data or re.search(r"(?m)^STACKS +100 % reach the thread's root|^STACKS +9\d\.\d+ % reach", said), "report's stacks", said)
+    check(not unwind_data or re.search(r"(?m)^STACKS +100 % are complete|^STACKS +9\d\.\d+ % are complete", said), "report's stacks", said)
     done = root.run(uscope, "diff", "--normal", "/tmp/one.db", "--abnormal", "/tmp/two.db")
     said = done.stdout + done.stderr
     check("/etc/nowhere" in said and "ENOENT" in said, "diff", said)

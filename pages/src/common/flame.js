@@ -13,7 +13,7 @@ const kRow = 20;  // pixels
 export function makeFlame(options) {
   const place = element("div", {class: "flame", tabindex: 0, role: "application", "aria-label": options.label});
   const search = element("input", {type: "search", placeholder: "Search functions", "aria-label": "Search functions"});
-  const reset = element("button", {type: "button"}, "Whole picture");
+  const reset = element("button", {type: "button"}, "Reset zoom");
   const said = element("span", {class: "faint", role: "status"});
   const frame = element("div", {}, element("div", {class: "bar no-print"}, search, reset, said), place);
   let chart = null, root = null, at = null;

@@ -80,7 +80,7 @@ export function makeDetails(model, showStacks) {
       if (cell && cell.findings.length === 0)
         parts.push(element("p", {class: "faint"}, cell.what === "alike"
             ? "Its calls do not differ notably between the sides."
-            : "It is no finding: too few of its events, or too few of the runs that have it, tell it from chance; or the lists are " +
+            : "It is not significant: with so few events, or so few runs that have it, it may be chance; or the lists are " +
               "cut (see the notes above)."));
       if (cell && drawn.has(functionOf(cell)))
         parts.push(element("button", {type: "button", class: "no-print", onclick: () => showStacks(cell)}, "Mark in the flame graph"));

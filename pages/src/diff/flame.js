@@ -9,7 +9,7 @@ import {perRun} from "./model.js";
 const kShares = [
   {to: 0, name: "gone", title: "only in normal runs"},
   {to: 0.4, name: "less", title: "less in abnormal runs"},
-  {to: 0.6, name: "alike", title: "alike (to half as much again)"},
+  {to: 0.6, name: "alike", title: "similar (within 1.5×)"},
   {to: 0.9999999, name: "more", title: "more in abnormal runs"},
   {to: 1, name: "new", title: "only in abnormal runs"},
 ];

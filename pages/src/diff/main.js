@@ -111,9 +111,10 @@ const named = (side) => (diff[side].length === 1 ? diff[side][0].file : plural(d
 document.body.append(
     element("h1", {}, `${named("abnormal")} compared with ${named("normal")}`),
     runsTable(), ...[warnings()].filter(Boolean),
+    element("h2", {}, "Where the time went, normal → abnormal"), ...timeLines(),
     element("h2", {}, "Calls by the functions that make them"),
-    element("p", {class: "faint"}, "Each mark is a call (column) made by a function of the application (row). Larger marks have more events; an empty " +
-            "mark is only on one side, but is no finding. Rows and columns with the first findings stand first."),
+    element("p", {class: "faint"}, "Each mark is a call (column) made by a function of the application (row). Larger marks have more events; a hollow " +
+            "mark is on one side only, but not significant. Rows and columns with the first findings come first."),
     filter.place,
     element("div", {class: "beside"},
             element("div", {}, scatter.place,
@@ -121,7 +122,6 @@ document.body.append(
                     ...findingsOf("abnormal", "Only in abnormal runs"), ...findingsOf("changed", "Changed, normal → abnormal"),
                     ...findingsOf("normal", "Only in normal runs")),
             details.place),
-    element("h2", {}, "Where the time went, normal → abnormal"), ...timeLines(),
     ...list("Ended differently", diff.endings, diff.endings.length), ...list("Bytes moved", diff.moved.lines, diff.moved.total),
     element("h2", {}, "Stacks of both sides"),
     element("p", {class: "faint"}, "A frame is as wide as what went through it on both sides, by run. Below a function are those that it called, " +

@@ -50,7 +50,7 @@ export function makeTimeLine() {
   const frame = element("div", {},
       element("div", {class: "bar no-print"}, button("+", "Zoom in", () => zoom(0.5)), button("−", "Zoom out", () => zoom(2)),
               button("←", "Move back", () => move(-0.5)), button("→", "Move on", () => move(0.5)),
-              button("Whole run", "Show the whole run", () => span(0, duration)), threads.length > 8 ? search : null, said),
+              button("Reset zoom", "Show the whole run", () => span(0, duration)), threads.length > 8 ? search : null, said),
       legend(paints.filter((paint, i) => used.has(i) && i < kFirstUse), hasUses ? "Upper stripe, calls:" : ""),
       hasUses ? legend(paints.filter((paint, i) => used.has(i) && i >= kFirstUse), "Lower stripe, the CPU:") : null, place, picked);
 
@@ -200,7 +200,7 @@ export function makeTimeLine() {
     mark = -1;
     const out = eventsLeftOut();
     said.textContent = (rows.length === threads.length ? plural(threads.length, "thread") : `${count(rows.length)} of ${plural(threads.length, "thread")}`) +
-        (rows.length > kMostRows ? ", of which the bar at the right shows others" : "") +
+        (rows.length > kMostRows ? "; scroll at the right for more" : "") +
         (out ? `; ${plural(out, "event")} of this choice may be missing here, since the page does not hold them one by one` : "");
     draw();
   }

@@ -58,7 +58,7 @@ await page.getByLabel("Search functions").fill("");
 await page.locator("#flame .flame").focus();
 for (const key of ["ArrowDown", "ArrowDown", "Enter"]) await page.keyboard.press(key);
 assert.match(await tip(), /of all shown/);
-await page.getByRole("button", {name: "Whole picture"}).click();
+await page.getByRole("button", {name: "Reset zoom"}).click();
 const summed = data.stacks.sums[0].reduce((sum, number) => sum + number, 0);
 assert.equal(summed, data.report.trace.events);
 
