@@ -95,9 +95,9 @@ std::string left_open_text(const HolderList& list, TextWidth width) {
   std::string out = fmt::format("{}  {} left open, in {}", head, plural(list.descriptors, "descriptor"),
                                 plural(list.groups.total, "group"));
   if (list.groups.lines.size() < list.groups.total)
-    out += fmt::format(", the {} with most descriptors:", list.groups.lines.size());
+    out += fmt::format(", the {} largest:", list.groups.lines.size());
   else if (list.groups.total > 1)
-    out += ", those with most descriptors first:";
+    out += ", largest first:";
   out += "\n";
   for (const HolderGroup& group : list.groups.lines) out += "\n" + group_text(group, width);
   return out + unknown_text(list, width);
@@ -109,7 +109,7 @@ std::string held_by_text(const HolderList& list, bool each, TextWidth width) {
     for (const Holder& holder : group.holders) by_name[holder.name.value_or(kUnknownObject)].push_back(&holder);
   if (by_name.empty()) return "";
   std::string out = "\n" + width.paint(Ink::kHeading, "HELD OPEN") +
-                    "  sockets with an address, locked files and removed files, and who had them open:\n";
+                    "  who had sockets with an address, locked and removed files open:\n";
   TextTable table({{"by", Align::kLeft, Shrink::kMiddle, 16},
                    {"fd", Align::kRight},
                    {"opened", Align::kRight, Shrink::kNever, 0, 2},

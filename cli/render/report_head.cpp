@@ -230,11 +230,11 @@ std::string stack_line(const Summary& summary, TextWidth width) {
         "missing\n",
         percent(guessed, events));
   if (summary.walks) {
-    out += fmt::format("           {}, {} of them finished in user space", plural(summary.walks->walks, "walk"),
-                       group_digits(summary.walks->deferred));
+    std::string walks = fmt::format("{}, {} of them finished in user space", plural(summary.walks->walks, "walk"),
+                                    group_digits(summary.walks->deferred));
     if (summary.walks->stopped_early)
-      out += fmt::format(", {} stopped early by the scope", group_digits(summary.walks->stopped_early));
-    out += "\n";
+      walks += fmt::format(", {} stopped early by the scope", group_digits(summary.walks->stopped_early));
+    out += paragraph("           ", walks, width.columns);
   }
   return broken.empty() ? out : out + broken.render(width);
 }

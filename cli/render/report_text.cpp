@@ -163,7 +163,7 @@ std::string latencies(const Summary& summary, TextWidth width) {
       if (line.timed > 1) table.add_row({line.call, line.abi == "x86_64" ? "" : line.abi, spread.draw(line.spread)});
   if (table.empty()) return "";
   return "\n" + width.paint(Ink::kHeading, "LATENCIES") +
-         "  how many calls took how long: each column twice as long as the one before\n" + table.render(width);
+         "  how many calls took how long: each column doubles the time\n" + table.render(width);
 }
 
 std::string before_gap(const analyzer::GapLine& line) {
@@ -202,12 +202,12 @@ std::string gap_time(std::int64_t nanoseconds) {
 
 std::string gaps(const Summary& summary, TextWidth width) {
   TextTable table({{"lasted", Align::kRight},
-                   {"from", Align::kRight, Shrink::kNever, 0, 1},
+                   {"from", Align::kRight, Shrink::kNever, 0, 2},
                    {"pid/tid", Align::kRight},
-                   {"process", Align::kLeft, Shrink::kMiddle, 12, 2},
+                   {"process", Align::kLeft, Shrink::kMiddle, 12, 3},
                    {"after", Align::kLeft, Shrink::kMiddle, kGapEdgeWidth},
                    {"before", Align::kLeft, Shrink::kMiddle, kGapEdgeWidth},
-                   {"within", Align::kLeft, Shrink::kMiddle},
+                   {"within", Align::kLeft, Shrink::kMiddle, 12, 1},
                    {"event", Align::kRight},
                    {"doubtful"}});
   bool any_doubtful = false;
@@ -229,8 +229,8 @@ std::string gap_pairs(const Summary& summary, TextWidth width) {
                    {"longest", Align::kRight},
                    {"after", Align::kLeft, Shrink::kMiddle, kGapEdgeWidth},
                    {"before", Align::kLeft, Shrink::kMiddle, kGapEdgeWidth},
-                   {"within", Align::kLeft, Shrink::kMiddle},
-                   {"in", Align::kLeft, Shrink::kMiddle, 12, 1},
+                   {"within", Align::kLeft, Shrink::kMiddle, 12, 1},
+                   {"in", Align::kLeft, Shrink::kMiddle, 12, 2},
                    {"event", Align::kRight}});
   for (const auto& line : summary.gap_places.list.lines)
     table.add_row({gap_time(line.total_ns), group_digits(line.gaps), gap_time(line.longest.dur_ns),
@@ -344,14 +344,25 @@ std::string signals(const Summary& summary, TextWidth width) {
   return section("SIGNALS", summary.signals, "most frequent", table, width);
 }
 
-std::string hints(const Summary& summary, const std::string& file) {
+std::string hints(const Summary& summary, const std::string& file, TextWidth width) {
   const std::string name = escape_terminal(file);
-  std::string out = fmt::format("\nMore: uscope tree {0}; uscope files {0}; ", name);
-  if (summary.time.recorded.any()) out += fmt::format("uscope time {}; ", name);
-  out += fmt::format("uscope events {} --stack", name);
-  if (summary.trace.errors) out += "; … --failed";
-  if (summary.trace.open) out += "; … --how open";
-  return out + "\n";
+  std::vector<std::string> commands{"uscope tree " + name, "uscope files " + name};
+  if (summary.time.recorded.any()) commands.push_back("uscope time " + name);
+  commands.push_back(fmt::format("uscope events {} --stack", name));
+  if (summary.trace.errors) commands.emplace_back("… --failed");
+  if (summary.trace.open) commands.emplace_back("… --how open");
+  std::string out = "\n";
+  std::string line = "More: " + commands.front();
+  for (std::size_t i = 1; i < commands.size(); i++) {
+    line += ";";
+    if (display_width(line) + 2 + display_width(commands[i]) <= width.columns) {
+      line += " " + commands[i];
+    } else {
+      out += line + "\n";
+      line = "      " + commands[i];
+    }
+  }
+  return out + line + "\n";
 }
 
 }  // namespace
@@ -365,7 +376,7 @@ std::string report_text(const Summary& summary, const std::string& file, TextWid
          instances("SLOWEST CALLS", summary.slowest, "longest", "took", width) +
          instances("LONGEST WAITS", summary.longest_waits, "longest", "took", width) + gaps(summary, width) +
          gap_pairs(summary, width) + instances("NEVER RETURNED", summary.open, "longest waiting", "waited", width) +
-         legend(summary) + hints(summary, file);
+         legend(summary) + hints(summary, file, width);
 }
 
 }  // namespace uscope::cli
