@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "support/text.h"
+#include "syscalls/call_traits.h"
 
 namespace uscope::live {
 namespace {
@@ -37,6 +38,14 @@ std::uint64_t time_of(const ThreadLine& line) {
   return line.time_ns;
 }
 
+// Long times in calls that wait say little: as in reports, such calls are apart from the others.
+bool is_wait(const CallLine& line) {
+  return syscalls::waits(line.call);
+}
+bool is_wait(const ThreadLine&) {
+  return false;
+}
+
 auto texts_of(const CallLine& line) {
   return std::tie(line.call, line.abi, line.function, line.module);
 }
@@ -56,6 +65,7 @@ std::vector<std::size_t> choose(const std::vector<Line>& lines, const LineChoice
   std::sort(places.begin(), places.end(), [&](std::size_t left, std::size_t right) {
     const Line& a = lines[left];
     const Line& b = lines[right];
+    if (const bool x = is_wait(a), y = is_wait(b); choice.order == Order::kTime && x != y) return y;
     if (const auto x = rank(a), y = rank(b); x != y) return x > y;
     if (a.calls != b.calls) return a.calls > b.calls;
     return texts_of(a) < texts_of(b);

@@ -20,8 +20,8 @@ struct LineChoice {
   std::string filter;
 };
 
-// The places of the chosen lines in `lines`, in their order. Equal lines are ordered by calls, then by their texts, so
-// that they do not change places from one picture to the next.
+// The places of the chosen lines in `lines`, in their order. By time, calls that wait come behind the others. Equal
+// lines are ordered by calls, then by their texts, so that they do not change places from one picture to the next.
 [[nodiscard]] std::vector<std::size_t> chosen(const std::vector<CallLine>& lines, const LineChoice& choice);
 [[nodiscard]] std::vector<std::size_t> chosen(const std::vector<ThreadLine>& lines, const LineChoice& choice);
 
