@@ -17,6 +17,16 @@ class HelpFormat final : public CLI::Formatter {
   std::string make_option(const CLI::Option* option, bool is_positional) const override {
     return help_line(make_option_name(option, is_positional) + make_option_opts(option), make_option_desc(option));
   }
+  // An option that excludes many others says so; they do not each say it, too.
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const std::string text = CLI::Formatter::make_option_opts(option);
+    const auto& others = option->get_excludes();
+    const bool is_said_there =
+        !others.empty() && std::all_of(others.begin(), others.end(), [&](const CLI::Option* one) {
+          return one->get_excludes().size() > others.size();
+        });
+    return is_said_there ? text.substr(0, text.find(" Excludes:")) : text;
+  }
   std::string make_subcommand(const CLI::App* verb) const override {
     return help_line(verb->get_name(), verb->get_description());
   }
