@@ -62,7 +62,7 @@ std::string events_sql(const CellEvents& which) {
   } else if (!which.error) {
     from = "(SELECT * FROM event WHERE stack_id IS ?1 LIMIT 200)";
   }
-  std::string sql = "SELECT e.id, t.name FROM " + from +
+  std::string sql = std::string("SELECT e.id, ") + kThreadNameAt + " FROM " + from +
                     " e LEFT JOIN thread t ON t.id = e.thread_id WHERE e.stack_id IS ?1 AND +e.kind_id = ?2";
   if (which.error) sql += " AND e.result = ?4";
   return sql + " LIMIT ?3";
@@ -226,7 +226,8 @@ Result<std::vector<SampledEvent>> CellLookup::events(const CellEvents& which) {
 }
 
 Result<void> CellLookup::thread_of(SampledEvent& event) {
-  auto query = database_.prepare("SELECT t.name FROM event e JOIN thread t ON t.id = e.thread_id WHERE e.id = ?1");
+  auto query = database_.prepare(std::string("SELECT ") + kThreadNameAt +
+                                 " FROM event e JOIN thread t ON t.id = e.thread_id WHERE e.id = ?1");
   if (!query) return query.error();
   query->bind(1, event.id);
   return each(*query, [&](const SqlRow& row) { event.thread = text(row, 0); });

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -52,14 +53,14 @@ class HolderReader {
     const auto since_start = [&](int column) { return difference(row.integer(column), catalog_.start_ns); };
     const Process* found = catalog_.processes.find(process);
     if (found) holder.pid = found->pid;
-    holder.process = name_of(process);
+    holder.process = name_of(process, row.is_null(4) ? kLast : row.integer(4) - 1);
     holder.fd = row.integer(1);
     if (!row.is_null(4)) holder.until_ns = since_start(4);
     if (!row.is_null(5)) holder.opened_ns = since_start(5);
     holder.call = text(row, 6);
     const ProcessRowId opener(row.integer(7));
     const bool inherited = !row.is_null(7) && opener != process;
-    if (inherited) holder.opener = shown(opener);
+    if (inherited) holder.opener = shown(opener, row.integer(5));
     holder.stack = text(row, 9);
     holder.function = text(row, 10);
     holder.module = text(row, 11);
@@ -102,17 +103,20 @@ class HolderReader {
            });
   }
 
-  [[nodiscard]] std::string name_of(ProcessRowId id) const {
+  // Of its program at a time.
+  [[nodiscard]] std::string name_of(ProcessRowId id, std::int64_t ts_ns) const {
     const Process* process = catalog_.processes.find(id);
-    const Image* image = process ? catalog_.last_image(*process) : nullptr;
+    const Image* image = process ? catalog_.image_at(*process, ts_ns) : nullptr;
     return image ? image->name : "";
   }
 
-  [[nodiscard]] std::string shown(ProcessRowId id) const {
+  [[nodiscard]] std::string shown(ProcessRowId id, std::int64_t ts_ns = kLast) const {
     const Process* process = catalog_.processes.find(id);
-    const std::string name = name_of(id);
+    const std::string name = name_of(id, ts_ns);
     return fmt::format("{}[{}]", name.empty() ? "?" : name, process ? std::to_string(process->pid) : "?");
   }
+
+  static constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
 
   const Catalog& catalog_;
   const HolderQuery& query_;

@@ -181,6 +181,15 @@ const std::string& Thread::name_at(std::int64_t ts_ns) const {
   return next == names.begin() ? name : std::prev(next)->second;
 }
 
+const Image* Catalog::image_at(const Process& process, std::int64_t ts_ns) const {
+  for (auto id = process.images.rbegin(); id != process.images.rend(); ++id) {
+    const Image* image = images.find(*id);
+    if (image && (!image->ts_ns || *image->ts_ns <= ts_ns)) return image;
+  }
+  const Image* inherited = inherited_image(process);
+  return inherited || process.images.empty() ? inherited : images.find(process.images.front());
+}
+
 const Image* Catalog::last_image(const Process& process) const {
   if (!process.images.empty()) return images.find(process.images.back());
   return inherited_image(process);

@@ -94,6 +94,8 @@ struct Catalog {
 
   // The last image of a process, or its parent's if it never called exec; null if unknown.
   [[nodiscard]] const Image* last_image(const Process& process) const;
+  // The image of a process at a time, CLOCK_MONOTONIC; null if unknown.
+  [[nodiscard]] const Image* image_at(const Process& process, std::int64_t ts_ns) const;
   // The image of a process when it began: its parent's at that time, or that of the nearest of 1000 ancestors that has
   // one; null if unknown.
   [[nodiscard]] const Image* inherited_image(const Process& process) const;
@@ -105,6 +107,11 @@ struct Catalog {
   // Converts CLOCK_MONOTONIC to time since the trace's start.
   [[nodiscard]] std::optional<std::int64_t> since_start(std::optional<std::int64_t> ts_ns) const;
 };
+
+// SQL: the name of a thread when an event began, of rows `e` of event and `t` of thread. The same as Thread::name_at().
+constexpr const char* kThreadNameAt =
+    "coalesce((SELECT tn.name FROM thread_name tn WHERE tn.thread_id = e.thread_id AND tn.ts_ns <= e.ts_ns "
+    "ORDER BY tn.ts_ns DESC LIMIT 1), t.name)";
 
 [[nodiscard]] Result<Catalog> read_catalog(const store::Database& database);
 

@@ -518,10 +518,10 @@ Result<std::optional<GapLine>> Summarizer::gap_line(const SingleGap& gap, Shared
                .doubtful = gap.doubtful};
   if (const Thread* thread = catalog_.threads.find(gap.thread)) {
     line.tid = thread->tid;
-    line.thread = thread->name;
+    line.thread = thread->name_at(gap.ts_ns);
     if (const Process* process = catalog_.processes.find(thread->process_id)) {
       line.pid = process->pid;
-      if (const Image* image = catalog_.last_image(*process)) line.process = image->name;
+      if (const Image* image = catalog_.image_at(*process, gap.ts_ns)) line.process = image->name;
     }
   }
   std::vector<SingleCall> ids;
@@ -627,7 +627,7 @@ Result<std::vector<CallInstance>> Summarizer::instances_of(const std::vector<Sin
       instance.result = row.maybe_integer(3);
       if (const Thread* thread = catalog_.threads.find(ThreadRowId(row.integer(4)))) {
         instance.tid = thread->tid;
-        instance.thread = thread->name;
+        instance.thread = thread->name_at(row.integer(0));
         if (const Process* process = catalog_.processes.find(thread->process_id)) instance.pid = process->pid;
       }
       instance.image_id = ImageRowId(row.integer(5));
