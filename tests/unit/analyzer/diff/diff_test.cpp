@@ -79,7 +79,11 @@ TEST_F(DiffTest, AnErrorThatWasNeverThereIsACellOfItsOwn) {
   calls[1].count = 88;
   calls.push_back({.kind = "openat", .function = "open_page", .count = 12, .result = -13, .argument = "/srv/page"});
   calls.push_back({.kind = "writev", .function = "log_error", .count = 12, .argument = "error.log"});
-  abnormal({.calls = calls});
+  // The thread had another name before and after.
+  const auto named = [](std::int64_t since_ns, const std::string& name) {
+    return "INSERT INTO thread_name VALUES(1, " + std::to_string(test::kStart + since_ns) + ", '" + name + "');";
+  };
+  abnormal({.calls = calls, .more_sql = named(0, "begins") + named(638'500, "opens") + named(651'500, "worker")});
   const Diff found = compared();
   EXPECT_FALSE(found.tested);
   EXPECT_TRUE(warned(found, "not tested"));
@@ -90,7 +94,7 @@ TEST_F(DiffTest, AnErrorThatWasNeverThereIsACellOfItsOwn) {
   EXPECT_EQ(first.cell.events, 12U);
   EXPECT_EQ(first.cell.errors, (std::map<std::int64_t, std::uint64_t>{{13, 12}}));
   EXPECT_EQ(first.example.stack, "main;open_page");
-  EXPECT_EQ(first.example.threads, std::vector<std::string>{"worker"});
+  EXPECT_EQ(first.example.threads, std::vector<std::string>{"opens"});
   EXPECT_EQ(first.example.looked_at, 12U);
   ASSERT_EQ(first.example.strings.size(), 1U);
   EXPECT_EQ(first.example.strings[0].value, "/srv/page");
