@@ -39,6 +39,7 @@ inline Finished run_command(const std::filesystem::path& folder, const std::vect
   const auto out = folder / ".stdout";
   const auto err = folder / ".stderr";
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   setenv("TZ", "UTC0", 1);

@@ -2,6 +2,8 @@
 // Databases that older versions of uscope made: their tables and views are those of tests/golden/schemas, taken from
 // the history. What a verb answers from one is what it answers from a database of now with the same rows, where SQLite
 // has filled in what the old one lacks.
+#include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <sqlite3.h>
 
 #include <fstream>
@@ -50,18 +52,17 @@ class OlderDatabases : public CommandTest {
     ASSERT_EQ(sqlite3_open(to.c_str(), &raw), SQLITE_OK);
     const store::SqliteHandle handle(raw);
     run_sql(raw, "ATTACH '" + from.string() + "' AS source; BEGIN");
-    for (const std::string& table : names(raw,
-                                          "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name NOT "
-                                          "LIKE 'sqlite_%' " +
-                                              condition + " INTERSECT SELECT name FROM source.sqlite_schema")) {
-      std::string columns;
-      for (const std::string& column : names(raw, "SELECT name FROM pragma_table_info('" + table +
-                                                      "', 'main') WHERE name IN (SELECT name FROM "
-                                                      "pragma_table_info('" +
-                                                      table + "', 'source'))"))
-        columns += (columns.empty() ? "\"" : ", \"") + column + "\"";
-      run_sql(raw, "DELETE FROM main." + table + "; INSERT INTO main." + table + "(" + columns + ") SELECT " + columns +
-                       " FROM source." + table);
+    const std::string both = fmt::format(
+        "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' {} INTERSECT "
+        "SELECT name FROM source.sqlite_schema",
+        condition);
+    for (const std::string& table : names(raw, both)) {
+      const Words columns =
+          names(raw, fmt::format("SELECT '\"' || name || '\"' FROM pragma_table_info('{0}', 'main') WHERE "
+                                 "name IN (SELECT name FROM pragma_table_info('{0}', 'source'))",
+                                 table));
+      run_sql(raw, fmt::format("DELETE FROM main.{0}; INSERT INTO main.{0}({1}) SELECT {1} FROM source.{0}", table,
+                               fmt::join(columns, ", ")));
     }
     run_sql(raw, "COMMIT");
   }
