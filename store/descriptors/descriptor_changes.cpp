@@ -53,6 +53,7 @@ DescriptorTracker::Return DescriptorTracker::at_return(Return::Kind kind, const 
   update.task = trace::TaskId(event.head.task);
   update.table = owner.table;
   update.process = owner.process;
+  update.image = trace::ImageId(event.image);
   return update;
 }
 

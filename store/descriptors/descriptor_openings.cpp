@@ -38,11 +38,18 @@ const trace::OrderedString* find_string(std::span<const trace::OrderedString> st
 constexpr std::string_view kOwn[] = {"/proc/self", "/proc/thread-self", "/dev/fd",
                                      "/dev/stdin", "/dev/stdout",       "/dev/stderr"};
 
-// A path through a descriptor: "/proc/self/fd/3/sub", "/proc/4711/fd/3", "/dev/stdin".
+constexpr std::string_view kOwnExecutable[] = {"/proc/self/exe", "/proc/thread-self/exe"};
+
+bool is_own_executable(std::string_view path) {
+  return std::find(std::begin(kOwnExecutable), std::end(kOwnExecutable), path) != std::end(kOwnExecutable);
+}
+
+// A path through a descriptor or the working directory: "/proc/self/fd/3/sub", "/proc/4711/fd/3", "/dev/stdin",
+// "/proc/self/cwd/sub".
 struct PathThroughDescriptor {
   std::uint32_t pid = 0;  // whose, as the path says; 0: the caller's
-  int fd = 0;
-  std::string rest;  // "." if nothing follows
+  int fd = 0;             // AT_FDCWD: the working directory
+  std::string rest;       // "." if nothing follows
 };
 
 // Reads a number at the beginning, and takes it off; nothing if there is none.
@@ -66,17 +73,20 @@ std::optional<PathThroughDescriptor> path_through_descriptor(std::string_view pa
   constexpr std::string_view kStandard[] = {"/dev/stdin", "/dev/stdout", "/dev/stderr"};
   for (int fd = 0; fd < 3; fd++)
     if (path == kStandard[fd]) return PathThroughDescriptor{0, fd, "."};
-  bool has_folder = take_beginning(path, "/proc/self/fd/") || take_beginning(path, "/proc/thread-self/fd/") ||
-                    take_beginning(path, "/dev/fd/");
-  if (!has_folder && take_beginning(path, "/proc/")) {
-    const auto pid = take_number(path);
-    has_folder = pid && take_beginning(path, "/fd/");
-    found.pid = pid.value_or(0);
+  if (!take_beginning(path, "/dev/")) {
+    if (!take_beginning(path, "/proc/self/") && !take_beginning(path, "/proc/thread-self/")) {
+      const auto pid = take_beginning(path, "/proc/") ? take_number(path) : std::nullopt;
+      if (!pid || !take_beginning(path, "/")) return std::nullopt;
+      found.pid = *pid;
+    }
+    if (take_beginning(path, "cwd")) found.fd = AT_FDCWD;
   }
-  const auto fd = has_folder ? take_number(path) : std::nullopt;
-  if (!fd || *fd > static_cast<std::uint32_t>(std::numeric_limits<int>::max())) return std::nullopt;
+  if (found.fd != AT_FDCWD) {
+    const auto fd = take_beginning(path, "fd/") ? take_number(path) : std::nullopt;
+    if (!fd || *fd > static_cast<std::uint32_t>(std::numeric_limits<int>::max())) return std::nullopt;
+    found.fd = static_cast<int>(*fd);
+  }
   if (!path.empty() && path.front() != '/') return std::nullopt;
-  found.fd = static_cast<int>(*fd);
   path.remove_prefix(std::min(path.find_first_not_of('/'), path.size()));
   found.rest = path.empty() ? "." : path;
   return found;
@@ -127,6 +137,10 @@ Result<std::string> DescriptorTracker::absolute(const std::string& path, const D
     update.folder = owner.folder;
     update.folder_stamp = own.stamp;
   }
+  if (is_own_executable(path)) {
+    const std::string file = executable(update.image);
+    return file.empty() ? path : file;
+  }
   if (const auto through = path_through_descriptor(path)) {
     const Return before = update;
     if (const DescriptorOwner* whose = owner_of(through->pid, owner, update.time)) {
@@ -158,6 +172,14 @@ Result<std::string> DescriptorTracker::absolute(const std::string& path, const D
   return joined_path(**text, path);
 }
 
+// The program's file; empty: unknown.
+std::string DescriptorTracker::executable(trace::ImageId id) const {
+  const auto image = definitions_.images.find(id);
+  const auto file =
+      image == definitions_.images.end() ? definitions_.files.end() : definitions_.files.find(image->second.exe_file);
+  return file != definitions_.files.end() && file->second.path.starts_with('/') ? file->second.path : "";
+}
+
 // Who has the number of a process, as a path of the caller's /proc says it; 0: the caller.
 const DescriptorOwner* DescriptorTracker::owner_of(std::uint32_t pid, const DescriptorOwner& caller,
                                                    std::uint64_t time) {
@@ -172,7 +194,14 @@ Result<trace::StringRowId> DescriptorTracker::through_descriptor(const usc_event
   if ((path.flags & (USC_STRING_REDACTED | USC_STRING_TRUNCATED)) != 0) return trace::StringRowId();
   auto text = strings_.text(path.string_id);
   if (!text) return text.error();
-  if (!*text || !path_through_descriptor(**text)) return trace::StringRowId();
+  if (!*text) return trace::StringRowId();
+  if (is_own_executable(**text)) {
+    // Programs ask for it to find where they are: then the link is meant.
+    const std::string call = syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.kind);
+    if (call.starts_with("readlink") || call.starts_with("lstat")) return trace::StringRowId();
+  } else if (!path_through_descriptor(**text)) {
+    return trace::StringRowId();
+  }
   Return now = at_return(Return::Kind::kOpen, event, owner);
   now.time = event.entry_ns;
   auto name = absolute(**text, owner, AT_FDCWD, now);

@@ -9,9 +9,9 @@
 //   by a call that is not recorded; nor while events are missing; nor at all in a damaged trace.
 //
 // A file's name is the path by which it was opened, made absolute if the working directory is known; links in it are
-// not followed, but for /proc/self/fd/N, which is what descriptor N refers to. It stays when the file is renamed or
-// removed, and after a folder is renamed, paths below it are not given. An object without a name is named as in /proc,
-// or by its kind and address: "socket:[to inet:127.0.0.1:80]".
+// not followed, but for /proc/self/fd/N, which is what descriptor N refers to, and the like. It stays when the file is
+// renamed or removed, and after a folder is renamed, paths below it are not given. An object without a name is named as
+// in /proc, or by its kind and address: "socket:[to inet:127.0.0.1:80]".
 //
 // A thread may be inside a call when its process comes into the trace. The descriptors of that call are what /proc said
 // of them soon after, if the thread was still inside by then and nothing but a thread of its process could have changed
@@ -85,8 +85,8 @@ class DescriptorTracker {
 
   // The folder that the relative path of the last observed call begins at; none: unknown, or the path is not relative.
   [[nodiscard]] trace::StringRowId folder() const { return folder_; }
-  // The file that its path leads to through a descriptor ("/proc/self/fd/3", "/dev/stdin"); none: it does not, or the
-  // descriptor is not known.
+  // The file that its path leads to through a descriptor, the working directory or the program ("/proc/self/fd/3",
+  // "/dev/stdin", "/proc/self/exe"); none: it does not, or what that is is not known.
   [[nodiscard]] trace::StringRowId special() const { return special_; }
   // MountSpaces::tag_of() of its path.
   [[nodiscard]] std::uint32_t space() const { return space_; }
@@ -157,6 +157,7 @@ class DescriptorTracker {
     Descriptor descriptor{};
     EventRowId event = {};
     trace::ProcessId process = {};  // whose call it was
+    trace::ImageId image = {};
     std::shared_ptr<SharedTable> table = {};
     std::shared_ptr<SharedFolder> folder = {};       // is changed, or the name depends on it
     std::uint64_t folder_stamp = 0;                  // 0: the name does not depend on it
@@ -269,6 +270,7 @@ class DescriptorTracker {
                             const std::string& peer);
   Result<void> learn_address(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
                              const std::string& address);
+  [[nodiscard]] std::string executable(trace::ImageId id) const;
   const DescriptorOwner* owner_of(std::uint32_t pid, const DescriptorOwner& caller, std::uint64_t time);
   void take_over(const usc_event& event, DescriptorOwner& owner);
   [[nodiscard]] trace::ProcessId process_of(std::uint32_t pid, trace::ProcessId caller, std::uint64_t time) const;

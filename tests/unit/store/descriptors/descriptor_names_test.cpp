@@ -43,7 +43,7 @@ TEST_F(DescriptorsTest, AWorkingDirectoryBehindOnesOwnDescriptorIsThatDescriptor
   open("file", 5);
   read(5);
   call("chdir", 0);
-  text(0, "/proc/self/cwd");  // nothing is said of it
+  text(0, "/proc/self/cwd");  // where it is already
   open("file", 6);
   read(6);
   call("chdir", 0);
@@ -51,7 +51,7 @@ TEST_F(DescriptorsTest, AWorkingDirectoryBehindOnesOwnDescriptorIsThatDescriptor
   open("file", 7);
   read(7);
   load();
-  EXPECT_EQ(reads(), "/srv/data/file\n/other/below/file\n?\n?");
+  EXPECT_EQ(reads(), "/srv/data/file\n/other/below/file\n/other/below/file\n?");
 }
 
 TEST_F(DescriptorsTest, WhatIsOpenedThroughADescriptorIsWhatThatIs) {
@@ -70,6 +70,19 @@ TEST_F(DescriptorsTest, WhatIsOpenedThroughADescriptorIsWhatThatIs) {
   read(10);
   load();
   EXPECT_EQ(reads(), "/etc/passwd\npipe\n/dev/fd/99\n?");
+}
+
+TEST_F(DescriptorsTest, WhatIsOpenedThroughTheProgramOrTheWorkingDirectoryIsThat) {
+  open("/proc/self/cwd/sub", 3);
+  read(3);
+  open("/proc/10/cwd", 4);  // as its namespace numbers it
+  read(4);
+  open("/proc/self/exe", 5);
+  read(5);
+  open("/proc/self/exe/sub", 6);
+  read(6);
+  load();
+  EXPECT_EQ(reads(), "/work/sub\n/work\n/opt/bin/app\n/proc/self/exe/sub");
 }
 
 TEST_F(DescriptorsTest, AreCopied) {
