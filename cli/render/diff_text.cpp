@@ -40,7 +40,8 @@ std::string example(const analyzer::CellExample& example, TextWidth width) {
   if (!example.strings.empty()) {
     std::string text;
     for (const auto& string : example.strings)
-      text += fmt::format("{}{} ({})", text.empty() ? "" : "  ", printable(string.value), group_digits(string.events));
+      text += fmt::format("{}{} ({} of {})", text.empty() ? "" : "  ", printable(string.value),
+                          group_digits(string.events), group_digits(example.looked_at));
     out += paragraph(indent + "arguments  ", text, width.columns);
   }
   std::string first;
