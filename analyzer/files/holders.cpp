@@ -30,8 +30,10 @@ constexpr std::string_view kHeldTables =
     "LEFT JOIN stack ON stack.id = e.stack_id LEFT JOIN frame ON frame.id = stack.trigger_frame_id "
     "LEFT JOIN module ON module.id = frame.module_id ORDER BY h.process_id, e.ts_ns, h.fd";
 
-// Process, opener, call, stack, how it ended; of what no event opened, and of what is inherited, the name too.
-using GroupKey = std::tuple<std::int64_t, std::int64_t, std::string, std::int64_t, std::string, std::string>;
+// Program, opener, call, stack, how it ended; of what no event opened, and of what is inherited, the name too.
+// Processes of a program that is not known have a group each.
+using GroupKey =
+    std::tuple<std::string, std::int64_t, std::int64_t, std::string, std::int64_t, std::string, std::string>;
 
 class HolderReader {
  public:
@@ -66,8 +68,8 @@ class HolderReader {
     holder.module = text(row, 11);
     holder.fallback = row.integer(13) != 0;
     const bool by_name = row.is_null(5) || inherited;
-    groups_[{row.integer(0), inherited ? row.integer(7) : 0, holder.call, row.integer(8), holder.until,
-             by_name ? holder.name.value_or("") : ""}]
+    groups_[{holder.process, holder.process.empty() ? row.integer(0) : 0, inherited ? row.integer(7) : 0, holder.call,
+             row.integer(8), holder.until, by_name ? holder.name.value_or("") : ""}]
         .holders.push_back(std::move(holder));
     descriptors_++;
   }
@@ -76,17 +78,27 @@ class HolderReader {
     HolderList list{{}, descriptors_, std::move(unknown_)};
     std::vector<HolderGroup> groups;
     groups.reserve(groups_.size());
-    for (auto& [key, group] : groups_) groups.push_back(std::move(group));
+    for (auto& [key, group] : groups_) groups.push_back(in_order(std::move(group)));
     list.groups = top(std::move(groups), query_.lines, [](const HolderGroup& a, const HolderGroup& b) {
       const Holder& one = a.holders.front();
       const Holder& other = b.holders.front();
-      return std::forward_as_tuple(b.holders.size(), one.pid, one.opened_ns, one.fd) <
-             std::forward_as_tuple(a.holders.size(), other.pid, other.opened_ns, other.fd);
+      return std::forward_as_tuple(b.most_of_one, b.holders.size(), one.pid, one.opened_ns, one.fd) <
+             std::forward_as_tuple(a.most_of_one, a.holders.size(), other.pid, other.opened_ns, other.fd);
     });
     return list;
   }
 
  private:
+  static HolderGroup in_order(HolderGroup group) {
+    std::map<std::optional<std::int64_t>, std::size_t> of_process;
+    for (const Holder& holder : group.holders)
+      group.most_of_one = std::max(group.most_of_one, ++of_process[holder.pid]);
+    group.processes = of_process.size();
+    std::stable_sort(group.holders.begin(), group.holders.end(),
+                     [](const Holder& a, const Holder& b) { return a.opened_ns < b.opened_ns; });
+    return group;
+  }
+
   [[nodiscard]] bool is_meant(const std::optional<std::string>& name, std::int64_t event) const {
     // A socket that was bound to any port has got its address after the last call that is listed at it.
     if (name && !query_.paths.empty() && name->starts_with(kBound)) return true;

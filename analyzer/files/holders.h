@@ -36,9 +36,11 @@ struct Holder {
   [[nodiscard]] bool is_left_open() const { return until == "exit" || until == "tracing" || until == "left"; }
 };
 
-// Descriptors of one process that the same call at the same place in the code opened, or of one object.
+// Descriptors of one program's processes that the same call at the same place in the code opened, or of one object.
 struct HolderGroup {
   std::vector<Holder> holders;  // never empty; by time of opening
+  std::size_t processes = 1;
+  std::size_t most_of_one = 1;  // of them, how many descriptors one of the processes has
 };
 
 struct HolderQuery {
@@ -51,7 +53,7 @@ struct HolderQuery {
 };
 
 struct HolderList {
-  TopList<HolderGroup> groups;       // most descriptors first
+  TopList<HolderGroup> groups;       // those in which one process has most descriptors first
   std::uint64_t descriptors = 0;     // of all groups
   std::vector<std::string> unknown;  // processes that may have had more: "server[4711]"
 };

@@ -26,9 +26,12 @@ using analyzer::HolderList;
 constexpr std::size_t kDescriptorsOfGroup = 8;
 constexpr std::size_t kHoldersOfObject = 3;
 
+std::string pid_text(const Holder& holder) {
+  return holder.pid ? std::to_string(*holder.pid) : "?";
+}
+
 std::string holder_name(const Holder& holder) {
-  return fmt::format("{}[{}]", holder.process.empty() ? "?" : holder.process,
-                     holder.pid ? std::to_string(*holder.pid) : "?");
+  return fmt::format("{}[{}]", holder.process.empty() ? "?" : holder.process, pid_text(holder));
 }
 
 // "the end", "exit at 3.021100".
@@ -50,23 +53,31 @@ std::string opening(const Holder& holder) {
   return out;
 }
 
-std::string ending(const Holder& holder) {
-  if (holder.until == "exit") return "never closed: its process ended";
-  return holder.until == "left" ? "open when its process left the trace" : "still open when tracing ended";
+std::string ending(const Holder& holder, bool is_one) {
+  if (holder.until == "exit") return is_one ? "never closed: its process ended" : "never closed: the processes ended";
+  if (holder.until == "tracing") return "still open when tracing ended";
+  return is_one ? "open when its process left the trace" : "open when the processes left the trace";
 }
 
 std::string group_text(const HolderGroup& group, TextWidth width) {
   const Holder& first = group.holders.front();
+  const bool is_one = group.processes == 1;
+  const std::string of =
+      is_one ? holder_name(first) : fmt::format("{} processes of {}", group.processes, first.process);
   std::string out = paragraph("  ",
-                              fmt::format("{} of {}, {}; {}", plural(group.holders.size(), "descriptor"),
-                                          printable(holder_name(first)), opening(first), ending(first)),
+                              fmt::format("{} of {}, {}; {}", plural(group.holders.size(), "descriptor"), printable(of),
+                                          opening(first), ending(first, is_one)),
                               width.columns);
   if (!first.stack.empty()) out += paragraph("      stack  ", printable(short_stack(first.stack)), width.columns);
-  TextTable table(
-      {{"fd", Align::kRight}, {"opened", Align::kRight}, {"path, address or kind", Align::kLeft, Shrink::kMiddle, 32}});
+  std::vector<TableColumn> columns{
+      {"fd", Align::kRight}, {"opened", Align::kRight}, {"path, address or kind", Align::kLeft, Shrink::kMiddle, 32}};
+  if (!is_one) columns.insert(columns.begin(), {"pid", Align::kRight});
+  TextTable table(std::move(columns));
   for (std::size_t i = 0; i < std::min(group.holders.size(), kDescriptorsOfGroup); i++) {
     const Holder& holder = group.holders[i];
-    table.add_row({std::to_string(holder.fd), opened_cell(holder), holder.name.value_or(kUnknownObject)});
+    std::vector<std::string> row{std::to_string(holder.fd), opened_cell(holder), holder.name.value_or(kUnknownObject)};
+    if (!is_one) row.insert(row.begin(), pid_text(holder));
+    table.add_row(std::move(row));
   }
   out += table.render(width);
   if (group.holders.size() > kDescriptorsOfGroup)
@@ -95,9 +106,9 @@ std::string left_open_text(const HolderList& list, TextWidth width) {
   std::string out = fmt::format("{}  {} left open, in {}", head, plural(list.descriptors, "descriptor"),
                                 plural(list.groups.total, "group"));
   if (list.groups.lines.size() < list.groups.total)
-    out += fmt::format(", the {} largest:", list.groups.lines.size());
+    out += fmt::format(", the {} with most descriptors of one process:", list.groups.lines.size());
   else if (list.groups.total > 1)
-    out += ", largest first:";
+    out += ", those with most descriptors of one process first:";
   out += "\n";
   for (const HolderGroup& group : list.groups.lines) out += "\n" + group_text(group, width);
   return out + unknown_text(list, width);
@@ -143,12 +154,13 @@ nlohmann::ordered_json held_json(const HolderList& list) {
     const Holder& first = group.holders.front();
     auto descriptors = nlohmann::ordered_json::array();
     for (const Holder& holder : group.holders)
-      descriptors.push_back({{"fd", holder.fd},
+      descriptors.push_back({{"pid", json_value(holder.pid)},
+                             {"fd", holder.fd},
                              {"name", holder.name ? json_value(*holder.name) : nlohmann::ordered_json()},
                              {"opened_ns", json_value(holder.opened_ns)},
                              {"until_ns", json_value(holder.until_ns)}});
-    groups.push_back({{"pid", json_value(first.pid)},
-                      {"process", json_value(first.process)},
+    groups.push_back({{"process", json_value(first.process)},
+                      {"processes", group.processes},
                       {"until", first.until},
                       {"call", json_value(first.call)},
                       {"inherited_from", json_value(first.opener)},

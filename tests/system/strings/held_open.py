@@ -140,6 +140,11 @@ class HeldOpen(TraceCase):
                          {"leak-10", "leak-11"})
         self.assertEqual(largest["call"], "openat")
         self.assertIn(";", largest["stack"])
+        # What parent and child have in common is one group of two processes, behind a leak.
+        both = next(group for group in table["groups"] if group["processes"] == 2)
+        self.assertEqual(len({one["pid"] for one in both["descriptors"]}), 2)
+        self.assertGreater(table["groups"].index(both), 0)
+        self.assertIn("2 processes of python3", self.files("--open"))
         calls = self.files("--sort", "opens", "--format", "json")
         opens = [line["opens"] for line in json.loads(calls)["files"]]
         self.assertEqual(opens, sorted(opens, reverse=True))
