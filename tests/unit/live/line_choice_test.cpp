@@ -29,7 +29,7 @@ const std::vector<CallLine>& lines() {
 
 TEST(LineChoice, OrdersByWhatIsAskedForAndThenByCalls) {
   EXPECT_EQ(chosen(lines(), {Order::kCalls, ""}), (Places{2, 1, 0}));  // equal calls: by name
-  EXPECT_EQ(chosen(lines(), {Order::kTime, ""}), (Places{1, 0, 2}));  // futex waits
+  EXPECT_EQ(chosen(lines(), {Order::kTime, ""}), (Places{1, 0, 2}));   // futex waits
   EXPECT_EQ(chosen(lines(), {Order::kErrors, ""}), (Places{2, 0, 1}));
 }
 
