@@ -45,6 +45,7 @@ ALLOWED = {
     "tracer/process/thread_state.cpp": PROC,
     "tracer/process/time_offset.cpp": PROC,
     "tracer/scouts/code_look.cpp": PROC,
+    "tracer/scouts/path_look.cpp": HELD + " but by open_if_regular()",
     "tracer/scouts/process_looks.cpp": HELD + " but by open_if_regular()",
     "tracer/scouts/scouts.cpp": PROC,
     "tracer/targets/copied_code.cpp": PROC,

@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::uint64_t kUnknownNs = 1'000'000'000;     // how long a mapping waits for the record of its file
 constexpr std::uint64_t kLongestEndNs = 3'000'000'000;  // for files that are read when tracing ends
+constexpr std::uint64_t kPathRestNs = 100'000'000;      // between two looks at paths
 constexpr std::size_t kMostCompared = 64;               // places by which a copy is known
 
 // Whether a file has the code of a probed one, where that has probes.
@@ -36,13 +37,23 @@ bool has_same_code(int fd, const ProbedFile& probed) {
 
 UnprobedCode::UnprobedCode(Backend& backend, FileTable& files, const TaskTable& tasks, FileTargets* targets,
                            Scouts* scouts)
-    : backend_(backend), files_(files), tasks_(tasks), targets_(targets), scouts_(scouts) {
+    : backend_(backend), files_(files), tasks_(tasks), targets_(targets), scouts_(scouts), paths_(scouts) {
   for (ProbedFile& file : backend.probed_files()) {
     // Without a key it is known by its path alone: as if it had been replaced.
     const auto key = key_of(backend, file.fd);
+    ask_for(file.path);
     probed_.push_back(
         {path_in_its_root(file.path), key.value_or(usc_file_key{}), std::move(file.places), key.has_value()});
   }
+  if (targets == nullptr) return;
+  for (const std::string& path : targets->paths()) ask_for(path);
+}
+
+void UnprobedCode::ask_for(const std::string& path) {
+  for (std::size_t i = 0; i < paths_.count(); i++)
+    if (paths_.path(i) == path) return;
+  paths_.add(path);
+  asked_.emplace_back();
 }
 
 template <typename Record>
@@ -99,8 +110,9 @@ void UnprobedCode::count(const Mapping& mapping, const std::string& deed, const 
 
 void UnprobedCode::judge(const Mapping& mapping, const File& file, const Tell& tell) {
   const Judged& judged = role_of(mapping.file, file);
+  if (judged.role == Role::kNone && !file.memory) unsure_.push_back(mapping);
   if (judged.role == Role::kNone || mapping.time < judged.until_ns) return;
-  if (judged.role == Role::kReplaced || judged.role == Role::kMeant) return meet(mapping, file, judged.role);
+  if (judged.role == Role::kReplaced || judged.role == Role::kMeant) return meet(mapping, file, judged);
   if (judged.role != Role::kProbed) return judge_memory(mapping, file, judged, tell);
   const Probed& probed = probed_[judged.probed];
   if (mapping.time < probed.since_ns) count(tasks_.find(mapping.task).process, mapping.file, mapping.time, "", tell);
@@ -127,16 +139,55 @@ void UnprobedCode::judge_memory(const Mapping& mapping, const File& file, const 
           tell);
 }
 
-void UnprobedCode::meet(const Mapping& mapping, const File& file, Role role) {
+// Judges what was mapped before a look at the paths by where they led.
+void UnprobedCode::judge_by_paths(const Tell& tell) {
+  for (const Mapping& mapping : std::exchange(unsure_, {})) {
+    const File* file = files_.find(mapping.file);
+    if (file == nullptr) continue;
+    if (mapping.time > path_look_ns_) {
+      unsure_.push_back(mapping);
+      continue;
+    }
+    Judged& judged = roles_[mapping.file];
+    for (std::size_t i = 0; judged.role == Role::kNone && i < asked_.size(); i++)
+      if (asked_[i].key && is_same_inode(*asked_[i].key, file->key)) judged = {Role::kReplaced, 0, i};
+    if (judged.role != Role::kNone) judge(mapping, *file, tell);
+  }
+}
+
+void UnprobedCode::look_at_paths(std::uint64_t now_ns, const Tell& tell) {
+  if (!looks_at_paths_) {
+    const bool rests = closed_ns_ == 0 && now_ns < path_look_ns_ + kPathRestNs;
+    if (unsure_.empty() || rests) return;
+    looks_at_paths_ = true;
+    path_look_ns_ = monotonic_ns();
+  }
+  if (!paths_.go_on()) return;
+  looks_at_paths_ = false;
+  for (PathLook::News& news : paths_.take()) {
+    Asked& asked = asked_[news.path];
+    asked.fd = std::move(news.fd);
+    asked.key = asked.fd ? key_of(backend_, asked.fd.get()) : std::nullopt;
+    const bool has_probes = asked.key && std::any_of(probed_.begin(), probed_.end(), [&](const Probed& one) {
+                              return one.active && is_same_inode(one.key, *asked.key);
+                            });
+    if (has_probes) asked.fd.reset();
+  }
+  judge_by_paths(tell);
+}
+
+void UnprobedCode::meet(const Mapping& mapping, const File& file, const Judged& judged) {
   const auto [at, is_new] = met_.try_emplace(mapping.file);
   Met& met = at->second;
   if (is_new) {
-    met.role = role;
-    met.path = file.path;
+    met.role = judged.role;
+    met.path = judged.asked ? paths_.path(*judged.asked) : file.path;
+    if (judged.asked) met.fd.reset(dup(asked_[*judged.asked].fd.get()));
     queue_.push_back(mapping.file);
   }
   // What has nothing that a target means has nothing that could be missing, unless it took the place of what had.
-  const bool is_over = met.reading == Reading::kProbed || (met.reading == Reading::kEmpty && role == Role::kMeant);
+  const bool is_over =
+      met.reading == Reading::kProbed || (met.reading == Reading::kEmpty && judged.role == Role::kMeant);
   if (!is_over) met.processes.emplace_back(tasks_.find(mapping.task).process, mapping.time);
 }
 
@@ -145,16 +196,17 @@ Result<void> UnprobedCode::read_next() {
   while (targets_ != nullptr && !reading_ && !queue_.empty()) {
     const trace::FileId serial = queue_.front();
     const File* file = files_.find(serial);
-    if (file == nullptr || (file->coming && !file->fd)) return {};  // it is being opened
-    queue_.pop_front();
     Met& met = met_.at(serial);
-    if (!file->fd || met_.size() > kMostFiles) {
+    if (!met.fd && (file == nullptr || (file->coming && !file->fd))) return {};  // it is being opened
+    queue_.pop_front();
+    if (!met.fd && file->fd) met.fd.reset(dup(file->fd.get()));
+    if (!met.fd || met_.size() > kMostFiles) {
       met.reading = Reading::kEmpty;
       continue;
     }
     reading_ = serial;
     met.reading = Reading::kRuns;
-    return targets_->begin(file->fd.get(), met.path);
+    return targets_->begin(met.fd.get(), met.path);
   }
   return {};
 }
@@ -171,20 +223,19 @@ void UnprobedCode::settle(trace::FileId serial, Met& met, Reading reading, const
 }
 
 // Whether it is known what the file that is being read has, and what processes have there.
-bool UnprobedCode::is_answer_there(const File* file) {
+bool UnprobedCode::is_answer_there(const Met& met) {
   if (look_) return look_->go_on();
   auto probes = targets_->poll();
   if (!probes) return false;
   found_ = std::move(*probes);
   struct stat status {};
-  if (found_.empty() || file == nullptr || !file->fd || fstat(file->fd.get(), &status) != 0) return true;
+  if (found_.empty() || fstat(met.fd.get(), &status) != 0) return true;
   std::vector<std::uint64_t> offsets;
   for (const Probe& probe : found_) {
     const std::vector<std::uint64_t> all = all_places(probe);
     offsets.insert(offsets.end(), all.begin(), all.end());
   }
-  look_.emplace(scouts_, std::vector{read_code(file->fd.get(), status, std::move(offsets))}, running_processes(),
-                false);
+  look_.emplace(scouts_, std::vector{read_code(met.fd.get(), status, std::move(offsets))}, running_processes(), false);
   return look_->go_on();
 }
 
@@ -206,10 +257,11 @@ std::string UnprobedCode::take_changed() {
 
 Result<void> UnprobedCode::take_answer(const Tell& tell, const TellKinds& tell_kinds) {
   if (!reading_) return {};
-  const File* file = files_.find(reading_);
-  if (!is_answer_there(file)) return {};
+  Met& met = met_.at(reading_);
+  if (!is_answer_there(met)) return {};
   const trace::FileId serial = std::exchange(reading_, trace::FileId());
-  Met& met = met_.at(serial);
+  const File* file = files_.find(serial);
+  const UniqueFd fd = std::move(met.fd);
   const std::string changed = take_changed();
   const std::vector<Probe> probes = std::exchange(found_, {});
   if (probes.empty() && !changed.empty()) {
@@ -224,7 +276,7 @@ Result<void> UnprobedCode::take_answer(const Tell& tell, const TellKinds& tell_k
            tell);
     return {};
   }
-  if (file == nullptr || !file->fd) {
+  if (file == nullptr || !fd) {
     settle(serial, met, Reading::kEmpty, fmt::format("{} has no probes: it cannot be opened", met.path), tell);
     return {};
   }
@@ -233,7 +285,7 @@ Result<void> UnprobedCode::take_answer(const Tell& tell, const TellKinds& tell_k
     return {};
   }
   tell_kinds(probes);
-  if (const auto attached = backend_.attach_file(file->fd.get(), met.path, probes); !attached) {
+  if (const auto attached = backend_.attach_file(fd.get(), met.path, probes); !attached) {
     settle(serial, met, Reading::kEmpty, fmt::format("{} has no probes: {}", met.path, attached.error().what), tell);
     return {};
   }
@@ -268,7 +320,9 @@ Result<void> UnprobedCode::work(std::uint64_t now_ns, const Tell& tell, const Te
     queue_.clear();
     reading_ = trace::FileId();
     look_.reset();
+    unsure_.clear();
   }
+  look_at_paths(now_ns, tell);
   if (auto done = read_next(); !done) return done;
   if (auto done = take_answer(tell, tell_kinds); !done) return done;
   for (auto& [serial, met] : met_) {

@@ -3,10 +3,12 @@
 // side tells of every executable mapping; each is held against the files in which there are probes:
 //
 // - A shared or writable mapping of a probed place gets no breakpoints: the process is counted (`probe_not_there`).
-// - A file that a target means, by its path, and that has no probes (a program was replaced, a library came late) is
-// read
-//   for the target, in another process, and probed. Who has mapped it before is counted: it may have called what was
-//   not probed yet. A file in the place of a probed one that has no such function is said, and counted.
+// - A file that a target means and that has no probes (a program was replaced, a library came late) is read for the
+//   target, in another process, and probed. Who has mapped it before is counted: it may have called what was not probed
+//   yet. A file in the place of a probed one that has no such function is said, and counted. A target means a file by
+//   the path that the process sees, or because the path that was asked for leads to it now: a mapping may show another
+//   one of its paths (a link, another mount of its folder, another root). That is looked up after each mapping of a
+//   file that nobody seems to mean. Not seen: a path that led to it for less than a tenth of a second.
 //
 // - A copy of a probed file in a file that exists only in memory (memfd_create: runc starts itself from one) has no
 //   probes: a process that maps it is counted. Copies are known by their code at the probes' places.
@@ -33,6 +35,7 @@
 #include "tracer/model/task_table.h"
 #include "tracer/probes/file_targets.h"
 #include "tracer/scouts/code_look.h"
+#include "tracer/scouts/path_look.h"
 #include "uscope/record.h"
 
 namespace uscope::tracer {
@@ -59,7 +62,9 @@ class UnprobedCode {
   [[nodiscard]] bool has_counted(trace::ProcessId process) const;
   // Nothing is probed any more; what waits to be read is read, so that it is known who had probes missing.
   void close(std::uint64_t now_ns);
-  [[nodiscard]] bool is_reading() const { return targets_ != nullptr && (reading_ || !queue_.empty()); }
+  [[nodiscard]] bool is_reading() const {
+    return !unsure_.empty() || (targets_ != nullptr && (reading_ || !queue_.empty()));
+  }
 
  private:
   struct Probed {
@@ -86,7 +91,13 @@ class UnprobedCode {
   enum class Role : std::uint8_t { kNone, kProbed, kCopy, kUnread, kReplaced, kMeant };
   // A file that a target means and that has no probes.
   enum class Reading : std::uint8_t { kWaits, kRuns, kProbed, kEmpty };
+  // What a path leads to, as of the last look.
+  struct Asked {
+    UniqueFd fd;  // if it has no probes
+    std::optional<usc_file_key> key;
+  };
   struct Met {
+    UniqueFd fd;  // until it has probes
     Role role = Role::kMeant;
     std::string path;
     Reading reading = Reading::kWaits;
@@ -96,20 +107,24 @@ class UnprobedCode {
   struct Judged {
     Role role = Role::kNone;
     std::size_t probed = 0;
-    std::uint64_t until_ns = 0;  // until then its file had probes
+    std::optional<std::size_t> asked = {};  // the path that was asked for and leads to it, if that is not its own
+    std::uint64_t until_ns = 0;             // until then its file had probes
   };
   template <typename Record>
   void add(const Record& map, bool blind);
   const Judged& role_of(trace::FileId serial, const File& file);
   [[nodiscard]] Judged memory_role(const File& file) const;
   void judge(const Mapping& mapping, const File& file, const Tell& tell);
+  void look_at_paths(std::uint64_t now_ns, const Tell& tell);
+  void judge_by_paths(const Tell& tell);
+  void ask_for(const std::string& path);
   void judge_memory(const Mapping& mapping, const File& file, const Judged& judged, const Tell& tell);
-  void meet(const Mapping& mapping, const File& file, Role role);
+  void meet(const Mapping& mapping, const File& file, const Judged& judged);
   void count(trace::ProcessId process, trace::FileId file, std::uint64_t from_ns, std::string what, const Tell& tell);
   void count(const Mapping& mapping, const std::string& deed, const Tell& tell);
   Result<void> read_next();
   Result<void> take_answer(const Tell& tell, const TellKinds& tell_kinds);
-  [[nodiscard]] bool is_answer_there(const File* file);
+  [[nodiscard]] bool is_answer_there(const Met& met);
   [[nodiscard]] std::string take_changed();
   void settle(trace::FileId serial, Met& met, Reading reading, const std::string& what, const Tell& tell);
 
@@ -127,6 +142,11 @@ class UnprobedCode {
   std::optional<CodeLook> look_;  // whether a process has other code there
   std::set<std::pair<trace::ProcessId, trace::FileId>> counted_;
   std::unordered_map<trace::FileId, Judged> roles_;  // empty after each change of what is probed
+  PathLook paths_;                                   // that were asked for, as this process can look them up
+  std::vector<Asked> asked_;                         // in the same order
+  std::vector<Mapping> unsure_;                      // of files that nobody means by their own path
+  bool looks_at_paths_ = false;
+  std::uint64_t path_look_ns_ = 0;  // when the last look at them began
   std::uint64_t closed_ns_ = 0;
 };
 

@@ -15,8 +15,10 @@ namespace uscope::tracer {
 class FileTargets {
  public:
   virtual ~FileTargets() = default;
-  // Whether a target means a file of this path, as the process that maps it sees it.
+  // Whether a target means a file of this path, as the process that maps it sees it, by the path alone.
   [[nodiscard]] virtual bool means(const std::string& path) const = 0;
+  // Paths that targets name: each means what it leads to, by whatever path that is mapped.
+  [[nodiscard]] virtual std::vector<std::string> paths() const = 0;
   // Looks for targets in an open file; never before the last search has ended.
   virtual Result<void> begin(int fd, const std::string& path) = 0;
   // The probes that were found, with their kinds: those of the plan, and new ones. Nothing: there is no answer yet.

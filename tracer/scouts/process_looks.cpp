@@ -121,12 +121,6 @@ struct OpenAnswer {
   struct stat status {};
 };
 
-// Whether a program serves the file's bytes, and may hold them back.
-bool is_served(int fd) {
-  struct statfs system {};
-  return fstatfs(fd, &system) != 0 || system.f_type == FUSE_SUPER_MAGIC;
-}
-
 // A program that serves files can claim any owner and mode for them, and a copy does not show where it came from. So
 // the copy is owned by a user whom no system has, and writable by all: it gets a reader and rows of its
 // own (symbolizer/reader/file_owner.h), and is charged to no real user. A tracer that may not give files away, or whose
@@ -212,6 +206,11 @@ void open_folder_below(ScoutDesk& desk) {
 }
 
 }  // namespace
+
+bool is_served(int fd) {
+  struct statfs system {};
+  return fstatfs(fd, &system) != 0 || system.f_type == FUSE_SUPER_MAGIC;
+}
 
 std::vector<std::byte> OpenRequest::bytes() const {
   ScoutWriter request;

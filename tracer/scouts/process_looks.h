@@ -45,6 +45,9 @@ struct OpenRequest {
   [[nodiscard]] std::vector<std::byte> bytes() const;
 };
 void open_file(ScoutDesk& desk);
+// Whether a program serves the file's bytes (FUSE), and may hold them back. A scout asks, since that program may hold
+// this up.
+[[nodiscard]] bool is_served(int fd);
 [[nodiscard]] OpenedFile opened_file(std::optional<ScoutMessage> answer);
 
 class ProcessLooks final : public PortraitSource {

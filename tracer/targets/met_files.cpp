@@ -19,6 +19,13 @@
 #include "tracer/targets/resolve.h"
 
 namespace uscope::tracer {
+namespace {
+
+bool is_path(const std::string& binary) {
+  return binary.find('/') != std::string::npos;
+}
+
+}  // namespace
 
 MetFiles::MetFiles(std::vector<Target> targets, const TargetSearch& search, const ProbePlan& plan)
     : targets_(std::move(targets)), with_arguments_(search.with_arguments), may_use_nop5_(may_use_nop5(search.host)) {
@@ -32,8 +39,17 @@ MetFiles::MetFiles(std::vector<Target> targets, const TargetSearch& search, cons
 
 bool MetFiles::means(const std::string& path) const {
   const ApplicationFile file{{std::string(base_name(path))}, path, UniqueFd(), {}};
-  return std::any_of(targets_.begin(), targets_.end(),
-                     [&](const Target& target) { return goes_by(file, target.binary); });
+  return std::any_of(targets_.begin(), targets_.end(), [&](const Target& target) {
+    return is_path(target.binary) ? glob_matches(target.binary, path) : goes_by(file, target.binary);
+  });
+}
+
+std::vector<std::string> MetFiles::paths() const {
+  std::vector<std::string> paths;
+  for (const Target& target : targets_)
+    if (is_path(target.binary) && target.binary.find_first_of("*?[") == std::string::npos)
+      paths.push_back(target.binary);
+  return paths;
 }
 
 Result<void> MetFiles::begin(int fd, const std::string& path) {

@@ -23,6 +23,7 @@ class MetFiles final : public FileTargets {
   MetFiles(std::vector<Target> targets, const TargetSearch& search, const ProbePlan& plan);
 
   [[nodiscard]] bool means(const std::string& path) const override;
+  [[nodiscard]] std::vector<std::string> paths() const override;
   Result<void> begin(int fd, const std::string& path) override;
   std::optional<std::vector<Probe>> poll() override;
 

@@ -103,6 +103,44 @@ class LayeredFiles(TraceCase):
         for name in (*programs, "lib.so"):
             self.assertIn(f"{view}/{name} was mapped in place of the file that was probed", done.stderr)
 
+    def test_what_an_asked_path_leads_to_is_probed_by_whatever_path_it_is_mapped(self):
+        other, view = self.folder_named("other"), self.mount("view")
+        subprocess.run(["mount", "--bind", view, other], check=True)
+        self.addCleanup(subprocess.run, ["umount", "-l", other], check=True)
+        names = ("bound", "linked", "rooted")
+        for name in (*names, "first"):
+            shutil.copy(os.path.join(self.layer, "prog"), os.path.join(self.layer, name))
+        os.symlink("first", f"{view}/current")
+        changes = "for name in " + " ".join(names) + "; do cp $name new; mv new $name; done; ln linked hard; ln -sfn prog current"
+        runs = f"{other}/bound; {view}/hard; unshare -m sh -c 'mount --bind {view} /mnt; /mnt/rooted'; ./current"
+        done = self.record([f"ufunction:{view}/{name}:work" for name in (*names, "current")], "sh", "-c",
+                           f"cd {view}; {changes}; {runs}; sleep 1; {runs}; {view}/linked")
+        self.assertEqual(done.stdout.split(), ["5"] * 9, done.stderr)
+        self.assertEqual(self.losses(), {"probe_not_there": 4}, done.stderr)
+        self.assertIn(sum(self.hits_by_run().values()), range(25, 46), done.stderr)
+        for name in (*names, "current"):
+            self.assertIn(f"{view}/{name} was mapped in place of the file that was probed", done.stderr)
+
+    def test_a_copy_that_another_container_has_changed_is_another_program(self):
+        one, other = self.mount("one"), self.mount("other")
+        done = self.record([f"ufunction:{one}/prog:work"], "sh", "-c", f"{one}/prog; {other}/prog; chmod 777 {other}/prog; {other}/prog")
+        self.assertEqual((done.stdout.split(), self.losses()), (["5"] * 3, {}), done.stderr)
+        self.assertEqual(sum(self.hits_by_run().values()), 10)
+
+    def test_a_process_that_has_mapped_what_its_file_was_before_is_counted(self):
+        program = os.path.join(self.mount("view"), "prog")
+        with subprocess.Popen([program, "waits"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            self.assertEqual(process.stdout.readline(), "ready\n")
+            os.chmod(program, 0o777)
+            with subprocess.Popen([USCOPE, "record", "-e", "none", "--force", "-o", self.db, "-t", f"ufunction:{program}:work", "-p",
+                                   str(process.pid)], stderr=subprocess.PIPE, text=True) as recording:
+                said = ""
+                while "tracing" not in said:
+                    said += recording.stderr.readline()
+                self.assertEqual(process.communicate("\n", timeout=60 * SLOWNESS)[0], "5\n")
+                said += recording.communicate(timeout=60 * SLOWNESS)[1]
+        self.assertEqual((self.hits_by_run(), self.losses()), ({}, {"probe_not_there": 1}), said)
+
 
 if __name__ == "__main__":
     unittest.main()
