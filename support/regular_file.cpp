@@ -6,9 +6,43 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <string_view>
 
 namespace uscope {
+namespace {
+
+// Whether somebody has a lease on a file that is broken by opening it so, as /proc/locks lists it ("LEASE ACTIVE
+// WRITE"). Where the file system has a device number of its own (overlayfs, btrfs), stat shows another one: the number
+// of the file decides.
+bool is_leased(const struct stat& status, int access) {
+  struct Close {
+    void operator()(std::FILE* file) const { (void)std::fclose(file); }
+  };
+  const std::unique_ptr<std::FILE, Close> locks(std::fopen("/proc/locks", "re"));
+  if (!locks) return false;
+  std::array<char, 256> line{};
+  while (std::fgets(line.data(), line.size(), locks.get()) != nullptr) {
+    std::array<char, 16> kind{};
+    unsigned device_major = 0;
+    unsigned device_minor = 0;
+    unsigned long long inode = 0;
+    if (std::sscanf(line.data(), "%*s LEASE ACTIVE %15s %*s %x:%x:%llu", kind.data(), &device_major, &device_minor,
+                    &inode) != 4)
+      continue;
+    constexpr std::uint64_t kOfLayer = 0xffffffff;  // overlayfs may put more into the upper bits
+    const bool is_file = major(status.st_dev) == 0
+                             ? (inode & kOfLayer) == (status.st_ino & kOfLayer)
+                             : inode == status.st_ino && makedev(device_major, device_minor) == status.st_dev;
+    if (is_file && (access != O_RDONLY || std::string_view(kind.data()) == "WRITE")) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 int stat_without_server(int fd, struct stat& status) {
   struct statx known {};
@@ -32,6 +66,10 @@ UniqueFd open_if_regular(int there, struct stat& status, int access) {
     errno = EINVAL;
     return {};
   }
+  if (is_leased(status, access)) {
+    errno = EAGAIN;
+    return {};
+  }
   const std::string same = fmt::format("/proc/self/fd/{}", there);
   return UniqueFd(open(same.c_str(), access | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
 }
@@ -46,8 +84,8 @@ Result<UniqueFd> open_regular(const std::filesystem::path& path, const std::stri
   const auto failed = [&] {
     const int number = errno;
     if (number == EAGAIN)
-      return Error{"cannot open " + path.string() + ": a process holds a lease on it, and was asked to give it back",
-                   "try again; /proc/locks names the process (LEASE)"};
+      return Error{"cannot open " + path.string() + ": a process holds a lease on it (fcntl, F_SETLEASE)",
+                   "try again when it has given it back; /proc/locks names the process (LEASE)"};
     return errno_error("cannot open " + path.string(), number,
                        number == EACCES && !give.empty()
                            ? "read it as its owner, or as root: a trace is readable by its owner only"

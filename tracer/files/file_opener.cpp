@@ -41,7 +41,8 @@ FoundFile failed(const FileToOpen& file, int error, std::string trouble) {
 
 // All candidates have answered.
 FoundFile not_found(const FileToOpen& file, int error) {
-  return failed(file, error, error == ESTALE ? kChanged : std::strerror(error));
+  const char* lease = "a process holds a write lease on it (fcntl, F_SETLEASE), which opening it would break";
+  return failed(file, error, error == ESTALE ? kChanged : error == EAGAIN ? lease : std::strerror(error));
 }
 
 FoundFile give_up_file(Scouts& scouts, const FileToOpen& file, const Silence& why) {
