@@ -284,6 +284,7 @@ struct task_struct {
 	struct seccomp seccomp;
 	struct uprobe_task *utask;
 	int *set_child_tid;
+	void *io_uring; /* CONFIG_IO_URING */
 	struct thread_struct thread;
 };
 

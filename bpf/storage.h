@@ -398,6 +398,11 @@ static __always_inline void read_ctime(struct inode *inode, struct usc_file_key 
 	}
 }
 
+static __always_inline bool has_rings(struct task_struct *task)
+{
+	return bpf_core_field_exists(task->io_uring) && TASK_FIELD(task, io_uring);
+}
+
 static __always_inline struct file *hold_image_file(struct task_struct *task)
 {
 	struct mm_struct *mm = task->mm;

@@ -340,6 +340,15 @@ static __always_inline void close_stretch(void)
 	user_access_end();
 }
 
+static __always_inline bool has_rings(struct task_struct *task)
+{
+#ifdef CONFIG_IO_URING
+	return READ_ONCE(task->io_uring);
+#else
+	return false;
+#endif
+}
+
 /* The caller keeps task->mm: it is the current task's, or its task_lock is held. */
 static __always_inline struct file *hold_image_file(struct task_struct *task)
 {

@@ -102,6 +102,9 @@ static void keep_page(char *to, const char *from);
 /* Calls back with the current task's mapping that holds an address; RESULT_EBUSY where mappings are locked. */
 /* static long with_vma(__u64 address, callback, void *context); a macro, for the callback's type */
 
+/* Has a thread used io_uring since its last exec? The kernel keeps what belongs to that until the thread ends. */
+static bool has_rings(struct task_struct *task);
+
 /*
  * Files. path_components: the components' bytes, innermost first. read_memory_key: of memory behind a descriptor (memfd, a
  * deleted file in /dev/shm) the part of its key that stays whatever is written to it; false for other files.

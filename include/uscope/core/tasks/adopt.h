@@ -149,6 +149,13 @@ static __noinline int send_earlier_end(struct task_struct *leader, struct task_e
 	return 0;
 }
 
+/* Of a ring that it set up before: it may have neither a descriptor nor a mapping by which /proc would tell. */
+static __always_inline void tell_rings(struct task_struct *task, struct task_entry *t)
+{
+	if (has_rings(task))
+		send_io_uring(t, now_ns());
+}
+
 /* Fills the entry of a process that is traced from here on. It has been claimed. `task`: one of its threads that lives,
  * which the first one need not do. */
 static __noinline int begin_process(struct task_struct *leader, struct task_struct *task, struct task_entry *t,
@@ -179,6 +186,7 @@ static __noinline int begin_process(struct task_struct *leader, struct task_stru
 	send_task(leader, t, traced_parent(leader), 0, flags | shared_when_met(leader, leader));
 	if (flags & USC_TASK_ATTACHED)
 		send_adopted_image(leader, t);
+	tell_rings(leader, t);
 	if (t->flags & TASK_ENDED)
 		send_earlier_end(leader, t);
 	return 0;
@@ -255,6 +263,7 @@ static __noinline int decide_thread(struct task_struct *task, struct task_struct
 		t->image = first->image;
 		t->exe_file = first->exe_file;
 		send_task(task, t, 0, 0, USC_TASK_ATTACHED | shared_when_met(task, leader));
+		tell_rings(task, t);
 	}
 	barrier();
 	*(volatile __u32 *)&t->state = state == USC_TRACED ? USC_TRACED : USC_UNTRACED;
