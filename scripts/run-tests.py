@@ -53,6 +53,12 @@ def choose_patience():
     return patience
 
 
+def stop_ignoring_signals():
+    """A shell without job control lets what it starts with & ignore these, and so all that comes of it: tests send them."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+
+
 @contextlib.contextmanager
 def longer_limits(build, patience):
     """While this lasts, ctest reads tests' limits from a file of its own (tests/limits)."""
@@ -182,6 +188,7 @@ def main():
     retries.write_text("", encoding="utf-8")
     results = arguments.build.resolve() / "results.xml"
     results.unlink(missing_ok=True)
+    stop_ignoring_signals()
     patience = choose_patience()
     with contextlib.ExitStack() as stack:
         stack.enter_context(longer_limits(arguments.build, patience))
