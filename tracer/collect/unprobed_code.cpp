@@ -243,7 +243,12 @@ bool UnprobedCode::is_answer_there(const Met& met) {
 std::string UnprobedCode::take_changed() {
   if (!look_) return "";
   const std::vector<CodeFinding> findings = look_->take();
+  const std::vector<std::uint32_t> silent = look_->silent();
   look_.reset();
+  if (!silent.empty()) {
+    found_.clear();
+    return why_silent(silent.front());
+  }
   if (findings.empty()) return "";
   std::erase_if(found_, [&](const Probe& probe) {
     const std::vector<std::uint64_t> places = all_places(probe);

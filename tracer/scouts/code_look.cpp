@@ -27,8 +27,13 @@ namespace {
 
 constexpr std::uint64_t kPageSize = 4096;
 constexpr unsigned char kBreakpoint = 0xcc;
+constexpr std::uint64_t kNumberInLayer = 0xffffffff;  // overlayfs may put the layer's number into the upper bits (xino)
 
 using What = CodeFinding::What;
+
+// How far a scout has come with a process: Errand::at() is this much of its number, and one of these. Reading maps
+// waits for the memory's lock up to Linux 6.16, and each step behind it does.
+enum Stage : std::uint32_t { kBegins, kHasNone, kHasMapped, kStages };
 
 struct Request {
   bool probed = false;
@@ -55,6 +60,7 @@ struct PrivateMapping {
   std::uint64_t start = 0;
   std::uint64_t end = 0;
   std::uint64_t offset = 0;
+  std::uint64_t inode = 0;  // of the line
   bool writable = false;
   bool executable = false;
 
@@ -81,8 +87,7 @@ std::optional<PrivateMapping> private_mapping(std::string_view line) {
   at += kModes;
   if (!number(mapping.offset, kHex)) return std::nullopt;
   while (at < end && *at != ' ') at++;  // the device
-  std::uint64_t inode = 0;
-  if (at++ == end || !number(inode, 10) || inode == 0) return std::nullopt;
+  if (at++ == end || !number(mapping.inode, 10) || mapping.inode == 0) return std::nullopt;
   return mapping;
 }
 
@@ -115,17 +120,32 @@ class ProcessCode {
  public:
   ProcessCode(std::uint32_t pid, const Request& request) : pid_(pid), tid_(living_thread_of(pid)), request_(request) {}
 
-  std::set<CodeFinding> look() {
+  // Before the memory is looked at, `tell_stage` says whether the process has one of the files mapped.
+  template <typename TellStage>
+  std::set<CodeFinding> look(const TellStage& tell_stage) {
     const std::string maps = read_whole(fmt::format("/proc/{}/maps", tid_));
+    std::vector<PrivateMapping> mappings;
     for (std::string_view rest = maps; !rest.empty();) {
       const std::size_t line_end = std::min(rest.find('\n'), rest.size());
-      if (const auto mapping = private_mapping(rest.substr(0, line_end))) look_at(*mapping);
+      if (const auto mapping = private_mapping(rest.substr(0, line_end))) mappings.push_back(*mapping);
       rest.remove_prefix(std::min(line_end + 1, rest.size()));
     }
+    tell_stage(
+        std::any_of(mappings.begin(), mappings.end(), [&](const PrivateMapping& one) { return may_be_asked(one); })
+            ? kHasMapped
+            : kHasNone);
+    for (const PrivateMapping& mapping : mappings) look_at(mapping);
     return std::move(findings_);
   }
 
  private:
+  // By the number alone: file systems of layers show other devices.
+  [[nodiscard]] bool may_be_asked(const PrivateMapping& mapping) const {
+    return std::any_of(request_.files.begin(), request_.files.end(), [&](const CodeFile& file) {
+      return (file.id.shown.inode & kNumberInLayer) == (mapping.inode & kNumberInLayer);
+    });
+  }
+
   void look_at(const PrivateMapping& mapping) {
     struct stat status {};
     for (std::uint32_t i = 0; i < request_.files.size(); i++) {
@@ -219,8 +239,9 @@ void look_at_code(ScoutDesk& desk) {
   const std::uint64_t began_ns = own_time_ns();
   const Request request = read_request(desk.request().bytes);
   for (std::uint32_t i = 0; i < request.pids.size(); i++) {
-    desk.goes_to(i);
-    const std::set<CodeFinding> findings = ProcessCode(request.pids[i], request).look();
+    desk.goes_to(i * kStages + kBegins);
+    const std::set<CodeFinding> findings =
+        ProcessCode(request.pids[i], request).look([&](Stage stage) { desk.goes_to(i * kStages + stage); });
     const bool is_last = i + 1 == request.pids.size();
     if (findings.empty() && !is_last) continue;
     ScoutWriter out;
@@ -240,9 +261,8 @@ CodeFileId CodeFileId::of(const struct stat& status) {
 bool CodeFileId::may_be(const CodeFileId& other) const {
   if (shown == other.shown) return true;
   const auto is_virtual = [](const FileIdentity& file) { return major(file.device) == 0; };
-  // overlayfs may put the layer's number into the upper bits (xino).
-  constexpr std::uint64_t kOfLayer = 0xffffffff;
-  return (is_virtual(shown) || is_virtual(other.shown)) && (shown.inode & kOfLayer) == (other.shown.inode & kOfLayer) &&
+  return (is_virtual(shown) || is_virtual(other.shown)) &&
+         (shown.inode & kNumberInLayer) == (other.shown.inode & kNumberInLayer) &&
          std::tie(size, changed_s, changed_ns) == std::tie(other.size, other.changed_s, other.changed_ns);
 }
 
@@ -286,7 +306,9 @@ void CodeLook::add(const ScoutMessage& message) {
 
 // The process that the scout has not come back from, and all before it.
 void CodeLook::skip_silent() {
-  left_.erase(left_.begin(), left_.begin() + std::min<std::ptrdiff_t>(errand_->at() + 1, std::ssize(left_)));
+  const std::uint32_t number = errand_->at() / kStages;
+  if (errand_->at() % kStages != kHasNone && number < left_.size()) silent_.push_back(left_[number]);
+  left_.erase(left_.begin(), left_.begin() + std::min<std::ptrdiff_t>(number + 1, std::ssize(left_)));
   errand_.reset();
   before_ns_ = took_ns_;
 }
@@ -311,7 +333,7 @@ bool CodeLook::go_on() {
       add(message);
       continue;
     }
-    errand_->blame(left_[std::min<std::size_t>(errand_->at(), left_.size() - 1)]);
+    errand_->blame(left_[std::min<std::size_t>(errand_->at() / kStages, left_.size() - 1)]);
     if (came == Errand::Came::kDone) {
       errand_.reset();
       left_.clear();
@@ -320,6 +342,14 @@ bool CodeLook::go_on() {
     if (came == Errand::Came::kLost || errand_->hangs()) skip_silent();
     return !errand_ && left_.empty();
   }
+}
+
+std::string why_silent(std::uint32_t pid) {
+  return fmt::format(
+      "process {} ({}) has it mapped, or may have, and lets nobody look at its memory, as while it waits in munmap for "
+      "a "
+      "file server: until it goes on, attaching would keep every process of this machine from forking",
+      pid, name_of(pid));
 }
 
 void CodeLook::finish() {

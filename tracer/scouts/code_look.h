@@ -9,6 +9,10 @@
 //
 // Only pages are read that a process has for itself: others hold what the file holds. Scouts do that, one process after
 // the other; a process that does not answer is left out. Not seen is what a process changes after the look at it.
+//
+// Who does not answer has its memory's lock: a thread of it waits in munmap or the like, as for a file server (FUSE)
+// that sleeps. The kernel needs that lock of each process that has a file mapped to attach to the file, and lets nobody
+// on the machine fork meanwhile. So nothing is attached to a file that such a process has, or may have, mapped.
 #pragma once
 
 #include <sys/stat.h>
@@ -17,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -84,6 +89,8 @@ class CodeLook {
   void finish();
   // On a CPU, so far.
   [[nodiscard]] std::uint64_t took_ns() const { return took_ns_; }
+  // Who did not answer and has one of the files mapped, as far as is known.
+  [[nodiscard]] const std::vector<std::uint32_t>& silent() const { return silent_; }
   // One for each process, place and What.
   [[nodiscard]] std::vector<CodeFinding> take() { return std::move(findings_); }
 
@@ -100,6 +107,10 @@ class CodeLook {
   std::uint64_t took_ns_ = 0;
   std::uint64_t before_ns_ = 0;  // of scouts that did not come back
   std::vector<CodeFinding> findings_;
+  std::vector<std::uint32_t> silent_;
 };
+
+// Why nothing is attached to what a silent process has mapped.
+[[nodiscard]] std::string why_silent(std::uint32_t pid);
 
 }  // namespace uscope::tracer

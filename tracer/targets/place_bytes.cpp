@@ -46,6 +46,13 @@ std::string reason(const CodeFinding& finding) {
                      finding.pid, name_of(finding.pid));
 }
 
+// That is not the user's risk alone, so it cannot be forced.
+void refuse_all(const std::string& why, std::vector<TargetAnswer>& answers) {
+  for (TargetAnswer& answer : answers)
+    for (TargetMatch& match : answer.matches)
+      if (is_asked_for(match)) match.why_not = why;
+}
+
 }  // namespace
 
 void refuse_changed_code(Scouts* scouts, std::vector<TargetAnswer>& answers) {
@@ -61,6 +68,7 @@ void refuse_changed_code(Scouts* scouts, std::vector<TargetAnswer>& answers) {
   if (files.empty()) return;
   CodeLook look(scouts, std::move(files), running_processes(), false);
   look.finish();
+  if (!look.silent().empty()) return refuse_all(why_silent(look.silent().front()), answers);
   std::map<std::pair<std::string, std::uint64_t>, CodeFinding> found;
   for (const CodeFinding& finding : look.take())
     found.emplace(std::pair(paths.at(finding.file), finding.offset), finding);

@@ -2,7 +2,8 @@
 // The last proof that a place in a file may be probed (symbolizer/probes/probe_proof.h has the others): each process of
 // this machine that has the file mapped, traced or not, has the file's instruction there (tracer/scouts/code_look.h).
 // A process that has changed its copy of the page (text relocations, code that patches itself) would execute the file's
-// instruction in its stead; one that is debugged would execute it in place of the debugger's breakpoint.
+// instruction in its stead; one that is debugged would execute it in place of the debugger's breakpoint. Nothing is
+// probed while a process that has one of the files mapped does not let its memory be looked at.
 #pragma once
 
 #include <vector>

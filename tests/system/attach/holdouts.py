@@ -161,6 +161,36 @@ class Holdouts(AttachCase):
         self.assertEqual(self.rows("SELECT uses_io_uring FROM process WHERE pid IN (SELECT pid FROM v_event WHERE kind = 'getppid') "
                                    "ORDER BY uses_io_uring"), [(None,), (0,)])
 
+    def test_nothing_is_attached_to_what_a_locked_process_has_mapped(self):
+        """The kernel would let nobody fork until that process goes on."""
+        held = self.ready("lock", self.folder_for("served"), LIFE)
+        with subprocess.Popen([USCOPE, "record", "-o", self.db, "-t", f"ufunction:{HOLDOUTS}:main", "--", HOLDOUTS], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True) as recording:
+            longest = 0
+            while recording.poll() is None:
+                began = time.monotonic()
+                subprocess.run(["true"], check=True)
+                longest = max(longest, time.monotonic() - began)
+            said = recording.stdout.read()
+        self.assertNotEqual(recording.returncode, 0)
+        self.assertIn(f"process {held.pid} (fixture_holdout) has it mapped, or may have, and lets nobody look at its memory", said)
+        self.assertLess(longest, END)
+        # Others are not concerned.
+        done = subprocess.run([USCOPE, "record", "-e", "none", "-o", self.db, "-t", "ufunction:/usr/bin/true:[me]*", "--", "true"],
+                              capture_output=True, text=True, timeout=WAIT, check=False)
+        self.assertNotIn("lets nobody look", done.stderr if self.is_told_by_maps(held) else "")
+        self.assertIsNone(held.poll())
+
+    @staticmethod
+    def is_told_by_maps(process):
+        """Whether the kernel shows the mappings of such a process (from 6.17 on)."""
+        look = subprocess.Popen(["head", "-c", "1", f"/proc/{process.pid}/maps"], stdout=subprocess.PIPE)
+        try:
+            return look.communicate(timeout=2)[0] != b""
+        except subprocess.TimeoutExpired:
+            look.kill()
+            return False
+
     def test_a_perf_map(self):
         self.check("map", LIFE)
 
