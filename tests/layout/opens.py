@@ -46,6 +46,7 @@ ALLOWED = {
     "tracer/process/time_offset.cpp": PROC,
     "tracer/scouts/code_look.cpp": PROC,
     "tracer/scouts/path_look.cpp": HELD + " but by open_if_regular()",
+    "tracer/scouts/kernel_breakpoints.cpp": PROC,
     "tracer/scouts/process_looks.cpp": HELD + " but by open_if_regular()",
     "tracer/scouts/scouts.cpp": PROC,
     "tracer/targets/copied_code.cpp": PROC,

@@ -21,12 +21,12 @@
 #include "support/unique_fd.h"
 #include "symbolizer/code/instruction.h"
 #include "tracer/process/process_list.h"
+#include "tracer/scouts/kernel_breakpoints.h"
 
 namespace uscope::tracer {
 namespace {
 
 constexpr std::uint64_t kPageSize = 4096;
-constexpr unsigned char kBreakpoint = 0xcc;
 constexpr std::uint64_t kNumberInLayer = 0xffffffff;  // overlayfs may put the layer's number into the upper bits (xino)
 
 using What = CodeFinding::What;
@@ -118,7 +118,8 @@ bool is_traced(std::uint32_t tid) {
 // One process.
 class ProcessCode {
  public:
-  ProcessCode(std::uint32_t pid, const Request& request) : pid_(pid), tid_(living_thread_of(pid)), request_(request) {}
+  ProcessCode(std::uint32_t pid, const Request& request, KernelBreakpoints& kernels)
+      : pid_(pid), tid_(living_thread_of(pid)), request_(request), kernels_(kernels) {}
 
   // Before the memory is looked at, `tell_stage` says whether the process has one of the files mapped.
   template <typename TellStage>
@@ -175,7 +176,7 @@ class ProcessCode {
       if (!memory_) memory_.reset(::open(fmt::format("/proc/{}/mem", tid_).c_str(), O_RDONLY | O_CLOEXEC));
       std::array<unsigned char, CodePlace::kMostBytes> here{};
       if (pread(memory_.get(), here.data(), count, static_cast<off_t>(at)) != static_cast<ssize_t>(count)) continue;
-      if (const auto what = what_of(mapping, place, std::span(here).first(count)))
+      if (const auto what = what_of(mapping, file, place, std::span(here).first(count)))
         findings_.insert({pid_, file, place.offset, *what});
     }
   }
@@ -187,16 +188,27 @@ class ProcessCode {
 
   // A breakpoint on it, of whatever tracer, is no change of the instruction. Into a mapping that is writable the kernel
   // puts none (valid_vma() of kernel/events/uprobes.c); one that was put there before stays.
-  std::optional<What> what_of(const PrivateMapping& mapping, const CodePlace& place,
+  std::optional<What> what_of(const PrivateMapping& mapping, std::uint32_t file, const CodePlace& place,
                               std::span<const unsigned char> here) {
     const bool has_breakpoint = here[0] == kBreakpoint && place.bytes[0] != kBreakpoint;
     if (mapping.writable && !mapping.executable && !(request_.probed && has_breakpoint)) return std::nullopt;
     for (std::size_t i = 0; i < here.size(); i++)
       if (here[i] != place.bytes[i] && !(i == 0 && here[i] == kBreakpoint))
         return mapping.executable ? What::kChanged : What::kCopyChanged;
-    if (!request_.probed) return has_breakpoint && is_debugged() ? std::optional(What::kDebugged) : std::nullopt;
+    if (!request_.probed) return has_breakpoint ? of_breakpoint(mapping, file, place) : std::nullopt;
     if (has_breakpoint && mapping.executable && mapping.writable) return What::kWritable;
     return is_unprobed(mapping, place, here[0]) ? std::optional(What::kUnprobed) : std::nullopt;
+  }
+
+  // The process has one where nobody has probes of ours.
+  std::optional<What> of_breakpoint(const PrivateMapping& mapping, std::uint32_t file, const CodePlace& place) {
+    if (is_debugged()) return What::kDebugged;
+    if (kernels_.is_one_at(file, map_files_entry(tid_, mapping.start, mapping.end), place.offset)) return std::nullopt;
+    // Another tracer may have taken its own away meanwhile.
+    unsigned char now = 0;
+    const auto at = static_cast<off_t>(mapping.start + (place.offset - mapping.offset));
+    if (pread(memory_.get(), &now, sizeof(now), at) == sizeof(now) && now != kBreakpoint) return std::nullopt;
+    return mapping.executable ? What::kOwnBreakpoint : What::kCopyChanged;
   }
 
   bool is_debugged() {
@@ -226,6 +238,7 @@ class ProcessCode {
   std::uint32_t pid_;
   std::uint32_t tid_;
   const Request& request_;
+  KernelBreakpoints& kernels_;
   UniqueFd pagemap_;
   UniqueFd memory_;
   std::uint64_t first_page_ = 0;
@@ -238,10 +251,11 @@ class ProcessCode {
 void look_at_code(ScoutDesk& desk) {
   const std::uint64_t began_ns = own_time_ns();
   const Request request = read_request(desk.request().bytes);
+  KernelBreakpoints kernels;
   for (std::uint32_t i = 0; i < request.pids.size(); i++) {
     desk.goes_to(i * kStages + kBegins);
     const std::set<CodeFinding> findings =
-        ProcessCode(request.pids[i], request).look([&](Stage stage) { desk.goes_to(i * kStages + stage); });
+        ProcessCode(request.pids[i], request, kernels).look([&](Stage stage) { desk.goes_to(i * kStages + stage); });
     const bool is_last = i + 1 == request.pids.size();
     if (findings.empty() && !is_last) continue;
     ScoutWriter out;

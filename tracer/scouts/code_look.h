@@ -63,11 +63,12 @@ struct CodeFile {
 
 struct CodeFinding {
   enum class What : std::uint8_t {
-    kChanged,      // it has another instruction, breakpoints apart
-    kCopyChanged,  // the same in a mapping that is not executable, and that the kernel puts breakpoints into
-    kDebugged,     // it is traced (ptrace), and has a breakpoint that is not the kernel's
-    kWritable,     // it can change the code around the kernel's breakpoint
-    kUnprobed,     // it has no breakpoint, although the kernel puts them into such mappings
+    kChanged,        // it has another instruction, breakpoints apart
+    kCopyChanged,    // the same in a mapping that is not executable, and that the kernel puts breakpoints into
+    kDebugged,       // it is traced (ptrace), and has a breakpoint
+    kOwnBreakpoint,  // it has one that is not the kernel's, nor a debugger's (tracer/scouts/kernel_breakpoints.h)
+    kWritable,       // it can change the code around the kernel's breakpoint
+    kUnprobed,       // it has no breakpoint, although the kernel puts them into such mappings
   };
   std::uint32_t pid = 0;
   std::uint32_t file = 0;  // in the order that was given
@@ -80,8 +81,8 @@ struct CodeFinding {
 
 class CodeLook {
  public:
-  // `probed`: the kernel has its breakpoints at the places; kDebugged is found only without, kWritable and kUnprobed
-  // only with them. Without scouts, go_on() does all of it on the caller's thread.
+  // `probed`: the kernel has its breakpoints at the places; kDebugged and kOwnBreakpoint are found only without,
+  // kWritable and kUnprobed only with them. Without scouts, go_on() does all of it on the caller's thread.
   CodeLook(Scouts* scouts, std::vector<CodeFile> files, std::vector<std::uint32_t> pids, bool probed);
 
   // Goes on without waiting. Returns true when it is over.

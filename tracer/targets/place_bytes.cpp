@@ -37,6 +37,11 @@ std::string reason(const CodeFinding& finding) {
   if (finding.what == CodeFinding::What::kDebugged)
     return fmt::format("process {} ({}) is debugged and has a breakpoint there, which the probe would hide",
                        finding.pid, name_of(finding.pid));
+  if (finding.what == CodeFinding::What::kOwnBreakpoint)
+    return fmt::format(
+        "process {} ({}) has a breakpoint of its own there, or one that another tracer has put into it alone, and the "
+        "probe would hide it",
+        finding.pid, name_of(finding.pid));
   if (finding.what == CodeFinding::What::kCopyChanged)
     return fmt::format(
         "process {} ({}) has changed a copy of the file there, which it does not execute, and the probe "

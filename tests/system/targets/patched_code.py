@@ -12,31 +12,46 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
 from backend import SLOWNESS  # noqa: E402
 from trace_case import TraceCase  # noqa: E402
+from uprobe_event import uprobe_event  # noqa: E402
 
 USCOPE = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "uscope"
 
 # Commands come as lines: "patch" writes 9 into work's first instruction, "open" leaves the page writable, "write" writes
-# the file's first byte through /proc/self/mem, "map" makes a copy of the page and writes 9 there, "end" makes that read-only; each is answered by what
+# the file's first byte through /proc/self/mem, "hook" writes a breakpoint there, which the program handles itself, "map" makes a copy of the page and writes 9 there, "end" makes that read-only; each is answered by what
 # work() and other() return.
 PROGRAM = """
+#define _GNU_SOURCE
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 #include <unistd.h>
 int work(void);
 int other(void);
 extern char code[];
 __asm__(".text\\n.balign 4096\\n.globl code\\ncode:\\n.globl work\\n.type work,@function\\nwork: mov $7,%eax\\nret\\n.size work,.-work\\n"
         ".balign 64\\n.globl other\\n.type other,@function\\nother: mov $5,%eax\\nret\\n.size other,.-other\\n.balign 4096\\n");
+static void take(int signal, siginfo_t* info, void* context) {
+  greg_t* registers = ((ucontext_t*)context)->uc_mcontext.gregs;
+  registers[REG_RIP] += 4;
+  registers[REG_RAX] = 11;
+}
 int main(void) {
+  struct sigaction hook = {.sa_sigaction = take, .sa_flags = SA_SIGINFO};
+  sigaction(SIGTRAP, &hook, NULL);
   char line[64];
   extern char __executable_start;
   char* copy = NULL;
   while (fgets(line, sizeof(line), stdin) != NULL) {
-    if (line[0] == 'p' || line[0] == 'o') mprotect(code, 4096, PROT_READ | PROT_WRITE | PROT_EXEC);
+    if (line[0] == 'p' || line[0] == 'o' || line[0] == 'h') mprotect(code, 4096, PROT_READ | PROT_WRITE | PROT_EXEC);
     if (line[0] == 'p') {
       code[1] = 9;
+      mprotect(code, 4096, PROT_READ | PROT_EXEC);
+    }
+    if (line[0] == 'h') {
+      code[0] = 0xcc;
       mprotect(code, 4096, PROT_READ | PROT_EXEC);
     }
     if (line[0] == 'w') {
@@ -95,6 +110,23 @@ class PatchedCode(TraceCase):
         self.assertIn(f"process {patched.pid} (patches) has changed", listed.stdout + listed.stderr)
         done = self.record("work", "--force-probe")
         self.assertEqual((done.returncode, done.stdout, self.hits()), (0, "7 5\n", 1), done.stderr)
+
+    def test_a_breakpoint_that_a_process_handles_itself_is_not_hidden(self):
+        hooked = self.start()
+        self.assertEqual(self.say(hooked, "hook"), "11 5")
+        done = self.record("work")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn(f"process {hooked.pid} (patches) has a breakpoint of its own there", done.stderr)
+        self.assertEqual(self.say(hooked, "call"), "11 5")
+
+    # The kernel's, for another tracer: it is in every process that maps the file.
+    def test_a_breakpoint_of_another_tracer_is_no_hindrance(self):
+        with uprobe_event(self.program, "work"):
+            other = self.start()
+            self.assertEqual(self.say(other, "call"), "7 5")
+            done = self.record("work")
+            self.assertEqual((done.returncode, done.stdout, self.hits()), (0, "7 5\n", 1), done.stderr)
+            self.assertEqual(self.say(other, "call"), "7 5")
 
     def test_a_process_of_another_container_with_the_same_layer_counts(self):
         layer, empty, one, other = (self.path(name) for name in ("layer", "empty", "one", "other"))

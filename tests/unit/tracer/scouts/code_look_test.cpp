@@ -157,7 +157,7 @@ TEST_F(CodeLookTest, CodeThatIsMadeWritableKeepsItsBreakpoints) {
 
 TEST_F(CodeLookTest, ABreakpointIsADebuggersOnlyInAProcessThatIsTraced) {
   set(kMove, 0xcc);
-  EXPECT_EQ(found(false), Found());
+  EXPECT_EQ(found(false), (Found{{kMove, What::kOwnBreakpoint}}));
   const pid_t child = fork();
   if (child == 0) {
     ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
@@ -169,6 +169,20 @@ TEST_F(CodeLookTest, ABreakpointIsADebuggersOnlyInAProcessThatIsTraced) {
   EXPECT_EQ(found(false, static_cast<std::uint32_t>(child)), (Found{{kMove, What::kDebugged}}));
   ASSERT_EQ(kill(child, SIGKILL), 0);
   ASSERT_EQ(waitpid(child, &status, 0), child);
+}
+
+// None is the kernel's, which would put it into every mapping of the file.
+TEST_F(CodeLookTest, ABreakpointThatAProcessHasWrittenIsItsOwn) {
+  set(kMove, 0xcc, PROT_READ);
+  EXPECT_EQ(found(false), (Found{{kMove, What::kCopyChanged}}));
+  set(kMove, 0xcc, PROT_READ | PROT_WRITE | PROT_EXEC);
+  EXPECT_EQ(found(false), (Found{{kMove, What::kOwnBreakpoint}}));
+  set(kReturn, 0xcc, PROT_EXEC);
+  EXPECT_EQ(found(false), (Found{{kMove, What::kOwnBreakpoint}, {kReturn, What::kOwnBreakpoint}}));
+  set(kMove + 1, 0x12);
+  EXPECT_EQ(found(false), (Found{{kMove, What::kChanged}, {kReturn, What::kOwnBreakpoint}}));
+  set(kMove, 0xcc, PROT_READ | PROT_WRITE);
+  EXPECT_EQ(found(false), Found()) << "no breakpoint is put there";
 }
 
 TEST_F(CodeLookTest, WithProbesABreakpointIsExpectedWhereTheKernelPutsOne) {
