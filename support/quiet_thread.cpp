@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include <csignal>
+#include <exception>
 #include <utility>
 
 namespace uscope {
@@ -30,6 +31,39 @@ class SignalsBlocked {
 std::thread quiet_thread(std::function<void()> work) {
   const SignalsBlocked blocked;
   return std::thread(std::move(work));
+}
+
+Result<void> run_on_large_stack(const std::function<void()>& work) {
+  constexpr std::size_t kBytes = std::size_t{8} << 20;
+  struct Task {
+    const std::function<void()>& work;
+    std::exception_ptr thrown;
+  } task{work, {}};
+  const auto run = [](void* given) -> void* {
+    auto& own = *static_cast<Task*>(given);
+    try {
+      own.work();
+    } catch (...) {
+      own.thrown = std::current_exception();
+    }
+    return nullptr;
+  };
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kBytes);
+  pthread_t thread{};
+  int error = 0;
+  {
+    const SignalsBlocked blocked;
+    error = pthread_create(&thread, &attributes, run, &task);
+  }
+  pthread_attr_destroy(&attributes);
+  if (error != 0)
+    return errno_error("cannot begin a thread with a stack of 8 MiB", error,
+                       "raise the limits ulimit -v and ulimit -u");
+  pthread_join(thread, nullptr);
+  if (task.thrown) std::rethrow_exception(task.thrown);
+  return {};
 }
 
 }  // namespace uscope

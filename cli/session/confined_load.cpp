@@ -8,6 +8,7 @@
 #include "cli/terminal/output.h"
 #include "support/end_signals.h"
 #include "support/private_file.h"
+#include "support/quiet_thread.h"
 #include "support/sandbox/confine.h"
 #include "support/text.h"
 
@@ -38,7 +39,9 @@ Result<store::LoadSummary> load_confined(const ConfinedLoad& how, trace::RawRead
     const Interruption interruption;
     if (auto confined = confine_to(how); !confined) return confined.error();
     options.stop = [] { return Interruption::signal() != 0; };
-    loaded = load(std::move(raw), std::move(output), options);
+    // elfutils needs some 200 KiB of stack for a program's line table.
+    const auto done = run_on_large_stack([&] { loaded = load(std::move(raw), std::move(output), options); });
+    if (!done) return done.error();
   }
   status.clear();
   const int number = Interruption::signal();

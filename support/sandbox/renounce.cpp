@@ -39,15 +39,28 @@ std::uint64_t address_space() {
   return std::uint64_t{pages} * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
+bool set_limit(__rlimit_resource_t what, rlim_t most) {
+  const rlimit value{most, most};
+  return setrlimit(what, &value) == 0;
+}
+
+rlim_t most_of(__rlimit_resource_t what) {
+  rlimit limit{};
+  return getrlimit(what, &limit) == 0 ? limit.rlim_max : RLIM_INFINITY;
+}
+
 Result<void> set_limits(const Renunciation& limits) {
-  const auto limit = [](__rlimit_resource_t what, rlim_t most) {
-    const rlimit value{most, most};
-    return setrlimit(what, &value) == 0;
-  };
-  bool done = limit(RLIMIT_CORE, 0) && limit(RLIMIT_FSIZE, 0) && limit(RLIMIT_NOFILE, limits.descriptors);
-  if (const std::uint64_t now = address_space(); kBoundsMemory && limits.memory != 0 && now != 0)
-    done = done && limit(RLIMIT_AS, now + limits.memory);
-  if (!done) return errno_error("cannot set the limits of a process that reads files", errno);
+  if (!set_limit(RLIMIT_CORE, 0) || !set_limit(RLIMIT_FSIZE, 0))
+    return errno_error("cannot set the limits of a process that reads files", errno);
+  if (!set_limit(RLIMIT_NOFILE, limits.descriptors))
+    return errno_error(fmt::format("a process that reads files must have {} descriptors, and the limit is {}",
+                                   limits.descriptors, most_of(RLIMIT_NOFILE)),
+                       errno, "raise the limit: ulimit -n 4096 (in a unit of systemd: LimitNOFILE=4096)");
+  const std::uint64_t now = address_space();
+  if (kBoundsMemory && limits.memory != 0 && now != 0 && !set_limit(RLIMIT_AS, now + limits.memory))
+    return errno_error(fmt::format("a process that reads files must have {} MiB of addresses, and the limit is {}",
+                                   (now + limits.memory) >> 20, most_of(RLIMIT_AS) >> 20),
+                       errno, "raise the limit: ulimit -v unlimited (in a unit of systemd: LimitAS=infinity)");
   return {};
 }
 

@@ -147,7 +147,8 @@ void keep_readers(int control, const KeeperOptions& options) {
   elf_version(EV_CURRENT);
   (void)Sha256().finish();
   const auto renounced = renounce({options.memory, kDescriptors});
-  const std::string trouble = renounced ? "" : renounced.error().what;
+  // What failed and the remedy, each with its NUL.
+  const std::string trouble = renounced ? "" : renounced.error().what + '\0' + renounced.error().remedy;
   // After the change of user, which resets it.
   const bool begun =
       die_with(tracer) && send_all(control, std::as_bytes(std::span(trouble.c_str(), trouble.size() + 1)));

@@ -236,7 +236,11 @@ Result<std::unique_ptr<ReaderProcesses>> ReaderProcesses::start(const ReaderOpti
   const bool heard = comes(readers->keeper_.get(), Clock::now() + kKeeperTime, readers->stopped_) &&
                      recv(readers->keeper_.get(), said.data(), said.size() - 1, MSG_DONTWAIT) > 0;
   if (!heard) return Error{"the process that reads ELF files did not start", ""};
-  if (said.front() != '\0') return Error{said.data(), "uscope reads files of traced programs without privileges only"};
+  if (said.front() != '\0') {
+    const std::string what = said.data();
+    const std::string remedy = what.size() + 1 < said.size() ? said.data() + what.size() + 1 : "";
+    return Error{what, remedy.empty() ? "uscope reads files of traced programs without privileges only" : remedy};
+  }
   readers->make_spare();
   return readers;
 }
