@@ -62,15 +62,29 @@ Result<void> FileGuard::open() {
   auto signals = lease_signals();
   if (!signals) return signals.error();
   signals_ = std::move(*signals);
-  inotify_.reset(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-  if (!inotify_) return errno_error("cannot watch files (inotify_init1)", errno, "raise fs.inotify.max_user_instances");
   poll_.reset(epoll_create1(EPOLL_CLOEXEC));
   epoll_event event{};
   event.events = EPOLLIN;
-  if (!poll_ || epoll_ctl(poll_.get(), EPOLL_CTL_ADD, signals_.get(), &event) != 0 ||
-      epoll_ctl(poll_.get(), EPOLL_CTL_ADD, inotify_.get(), &event) != 0)
+  if (!poll_ || epoll_ctl(poll_.get(), EPOLL_CTL_ADD, signals_.get(), &event) != 0)
     return errno_error("cannot make an epoll descriptor", errno);
   return {};
+}
+
+// An inotify instance is made for the first file without a lease: a user may have few (fs.inotify.max_user_instances).
+Result<int> FileGuard::begin_watch(int fd) {
+  if (!inotify_) {
+    UniqueFd made(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+    epoll_event event{};
+    event.events = EPOLLIN;
+    if (!made || epoll_ctl(poll_.get(), EPOLL_CTL_ADD, made.get(), &event) != 0)
+      return errno_error("cannot watch files (inotify_init1)", errno, "raise fs.inotify.max_user_instances");
+    inotify_ = std::move(made);
+  }
+  const int begun = inotify_add_watch(inotify_.get(), fmt::format("/proc/self/fd/{}", fd).c_str(), IN_MODIFY);
+  if (begun < 0)
+    return errno_error("cannot watch a file with probes (inotify_add_watch)", errno,
+                       "raise fs.inotify.max_user_watches");
+  return begun;
 }
 
 Result<FileGuard::Kind> FileGuard::add(std::size_t number, int fd) {
@@ -83,10 +97,9 @@ Result<FileGuard::Kind> FileGuard::add(std::size_t number, int fd) {
   // The first look at the content comes before whoever watches: a change in between is told twice, not never.
   if (fstat(fd, &file.status) != 0) return errno_error("cannot look at a file with probes (fstat)", errno);
   if (!file.leased) {
-    file.watch = inotify_add_watch(inotify_.get(), fmt::format("/proc/self/fd/{}", fd).c_str(), IN_MODIFY);
-    if (file.watch < 0)
-      return errno_error("cannot watch a file with probes (inotify_add_watch)", errno,
-                         "raise fs.inotify.max_user_watches");
+    const auto watched = begin_watch(fd);
+    if (!watched) return watched.error();
+    file.watch = *watched;
   }
   files_[number] = file;
   return file.leased ? Kind::kLease : Kind::kNotice;

@@ -53,6 +53,7 @@ class FileGuard {
     int watch = -1;  // inotify's, without a lease
     struct stat status {};
   };
+  Result<int> begin_watch(int fd);
   bool drain();
   void take_noticed(Changes& changed);
   static void tell(std::size_t number, Guarded& file, News news, Changes& changed);

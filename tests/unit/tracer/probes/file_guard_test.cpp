@@ -14,6 +14,7 @@
 
 #include <array>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <string>
@@ -69,6 +70,17 @@ TEST_F(FileGuardTest, WhoeverOpensAFileForWritingWaitsUntilItsProbesAreGone) {
   EXPECT_TRUE(guard_.let_go(7));  // it is not guarded
   copier.join();
   EXPECT_EQ(content(), "new");
+}
+
+// A user may have few (fs.inotify.max_user_instances).
+TEST_F(FileGuardTest, TakesNoInotifyInstanceWhereThereAreLeases) {
+  const auto kind = guard_.add(0, fd_.get());
+  ASSERT_TRUE(kind);
+  ASSERT_EQ(*kind, FileGuard::Kind::kLease);
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;  // the descriptor by which the folder is read
+    EXPECT_NE(std::filesystem::read_symlink(entry, gone), "anon_inode:inotify");
+  }
 }
 
 TEST_F(FileGuardTest, WhoeverTruncatesItWaitsToo) {
