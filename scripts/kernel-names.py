@@ -42,6 +42,15 @@ GROUPS = {
                    r"BPF_(PROG_TYPE_\w+|MAP_TYPE_\w+|PROG_RUN|LINK_TYPE_\w+|\w+_ID_\w+_MAX|PROG_(?!LOAD|ATTACH|DETACH|TEST|GET|QUERY|BIND|STREAM|ASSOC)\w+"
                    r"|MAP_(?!CREATE|LOOKUP|UPDATE|DELETE|GET|FREEZE)\w+|TASK_FD_(?!QUERY)\w+|BTF_(?!LOAD|GET)\w+|OBJ_(?!PIN|GET)\w+"
                    r"|ENABLE_(?!STATS)\w+|RAW_TRACEPOINT_(?!OPEN)\w+|ITER_(?!CREATE)\w+|LINK_(?!CREATE|UPDATE|GET|DETACH)\w+|BTF_ID)"),
+    "BpfMapType": (ENUMERATION, "linux/bpf.h", r"BPF_MAP_TYPE_\w+", r"BPF_MAP_TYPE_\w+_DEPRECATED"),
+    "BpfProgramType": (ENUMERATION, "linux/bpf.h", r"BPF_PROG_TYPE_\w+", ""),
+    "BpfAttachType": (ENUMERATION, "linux/bpf.h",
+                      r"BPF_(CGROUP|SK|TRACE|MODIFY|LSM|XDP|PERF|TCX|STRUCT|NETFILTER|NETKIT|FLOW|LIRC)_\w+|BPF_(XDP|NETFILTER)",
+                      r"BPF_(CGROUP_ITER_\w+|SK_(STORAGE|LOOKUP_F|LOOKUP_R|RCV|RCVBUF)\w*|\w+_F_\w+|XDP_(PASS|DROP)|TRACE_ITER_\w+|STRUCT_OPS_\w+|PERF_EVENT_\w+"
+                      r"|FLOW_DISSECTOR_\w+)"),
+    "BpfMapFlag": (FLAGS, "linux/bpf.h",
+                   r"BPF_F_(NO_PREALLOC|NO_COMMON_LRU|NUMA_NODE|RDONLY|WRONLY|STACK_BUILD_ID|ZERO_SEED|RDONLY_PROG|WRONLY_PROG|CLONE|MMAPABLE|PRESERVE_ELEMS"
+                   r"|INNER_MAP|LINK|PATH_FD|VTYPE_BTF_OBJ_FD|TOKEN_FD|SEGV_ON_FAULT|NO_USER_CONV|RB_OVERWRITE)", ""),
     "Clock": (ENUMERATION, "linux/time.h", r"CLOCK_\w+", r"CLOCK_(SGI_CYCLE|AUX)"),
     "Clone": (FLAGS, "linux/sched.h", r"CLONE_\w+", r"CLONE_(ARGS_\w+|NEWTIME)"),
     "Clone3": (FLAGS, "linux/sched.h", r"CLONE_\w+", r"CLONE_(ARGS_\w+|DETACHED)"),
@@ -64,6 +73,7 @@ GROUPS = {
     "LockType": (ENUMERATION, "linux/fcntl.h", r"F_(RD|WR|UN)LCK", ""),
     "LeaseType": (ENUMERATION, "linux/fcntl.h", r"F_(RD|WR|UN)LCK", ""),
     "OwnerType": (ENUMERATION, "linux/fcntl.h", r"F_OWNER_\w+", ""),
+    "WriteHint": (ENUMERATION, "linux/fcntl.h", r"RWH_WRITE_LIFE_\w+", ""),
     "Seal": (FLAGS, "linux/fcntl.h", r"F_SEAL_\w+", ""),
     "Notify": (FLAGS, "linux/fcntl.h", r"DN_\w+", ""),
     "FdFlag": (FLAGS, "linux/fcntl.h", r"FD_CLOEXEC", ""),
@@ -360,7 +370,7 @@ def header_text(made, version):
 
 # The structures, and in which headers they are. "name=type" gives the name of a type without one of its own.
 STRUCTURES = {
-    "clone_args": "linux/sched.h", "open_how": "linux/openat2.h", "flock": "linux/fcntl.h", "f_owner_ex": "linux/fcntl.h",
+    "clone_args": "linux/sched.h", "open_how": "linux/openat2.h", "flock": "linux/fcntl.h", "delegation": "linux/fcntl.h", "f_owner_ex": "linux/fcntl.h",
     "sigaction": "asm/signal.h", "sigaltstack": "asm/signal.h", "rlimit": "linux/resource.h", "rlimit64": "linux/resource.h",
     "rusage": "linux/resource.h", "statfs": "asm/statfs.h", "__kernel_old_itimerval": "linux/time_types.h",
     "__kernel_itimerspec": "linux/time_types.h", "__kernel_old_timeval": "linux/time_types.h", "timezone": "linux/time.h",
@@ -371,12 +381,17 @@ STRUCTURES = {
     "__user_cap_header_struct": "linux/capability.h", "__user_cap_data_struct": "linux/capability.h", "__kernel_timex": "linux/timex.h",
     "io_uring_params": "linux/io_uring.h",
 }
+# Unions, of which each member is a structure: by the union's name and that of the member or of its first field.
+UNIONS = {"bpf_attr": "linux/bpf.h"}
+# Their fields of 64 bits are addresses but for these.
+NO_ADDRESS = re.compile(r"(elem_)?flags|map_extra|\w*revision|\w*cookie|probe_\w+|count")
 # Which structure is called otherwise where programs use it, and so in what is shown.
 WITHOUT_UNDERSCORES = re.compile(r"^(__kernel_old_|__kernel_|__user_|new_)")
 
 
 def btf_types(headers):
-    source = prelude(sorted(set(STRUCTURES.values()))) + "".join(f"struct {name} value_{name};\n" for name in STRUCTURES)
+    source = prelude(sorted({*STRUCTURES.values(), *UNIONS.values()})) + "".join(f"struct {name} value_{name};\n" for name in STRUCTURES) + \
+        "".join(f"union {name} value_{name};\n" for name in UNIONS)
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "structures.o")
         # The types of a BPF program are those of the 64-bit ABI.
@@ -395,6 +410,9 @@ class Layouts:
         names = {one["name"]: one for one in types.values() if one["kind"] == "STRUCT"}
         for name in STRUCTURES:
             self.add(names[name])
+        for one in types.values():
+            if one["kind"] == "UNION" and one["name"] in UNIONS:
+                self.add_members(one)
 
     def plain(self, number):
         one = self.types[number]
@@ -414,6 +432,24 @@ class Layouts:
             self.made[name] = (struct["size"], rows)
         return name
 
+    def add_members(self, union):
+        for member in union["members"]:
+            struct = self.plain(member["type_id"])
+            if struct["kind"] != "STRUCT":
+                continue
+            rows = [row for one in self.flat(struct["members"], 0) for row in self.field(one)]
+            self.made[f"{union['name']}_{member['name'] if member['name'] != '(anon)' else rows[0][0]}"] = (struct["size"], rows)
+
+    def flat(self, members, base):
+        """The members, and of unions without a name the first one."""
+        for member in members:
+            one = self.plain(member["type_id"])
+            placed = member | {"bits_offset": base + member["bits_offset"]}
+            if one["kind"] in ("UNION", "STRUCT") and member["name"] == "(anon)":
+                yield from self.flat(one["members"][:1] if one["kind"] == "UNION" else one["members"], placed["bits_offset"])
+            else:
+                yield placed | {"is_address": self.size(one) == 8 and not NO_ADDRESS.fullmatch(member["name"])}
+
     def field(self, member):
         """(name, offset, bytes of one, how many, kind, layout); nothing for padding, unions and bit fields."""
         one, count = self.plain(member["type_id"]), 1
@@ -431,6 +467,7 @@ class Layouts:
             one = inner
         kinds = {"INT": "kSigned" if one.get("encoding") == "SIGNED" else "kUnsigned", "ENUM": "kUnsigned", "PTR": "kPointer", "STRUCT": "kLayout"}
         kind = "kText" if is_array and one["kind"] == "INT" and one["size"] == 1 else kinds[one["kind"]]
+        kind = "kPointer" if member.get("is_address") else kind
         layout = f"&k{self.camel(self.add(one))}" if kind == "kLayout" else "nullptr"
         yield member["name"], member["bits_offset"] // 8, self.size(one), count, kind, layout
 

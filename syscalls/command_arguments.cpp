@@ -16,17 +16,17 @@ constexpr CommandArguments kEntries[] = {
     {"fcntl", "F_SETFD", "dff", {{2, &kFdFlag}}},
     {"fcntl", "F_GETFL", "df"},
     {"fcntl", "F_SETFL", "dff", {{2, &kOpen}}},
-    {"fcntl", "F_GETLK", "dfc"},
+    {"fcntl", "F_GETLK", "dfR"},
     {"fcntl", "F_SETLK", "dfc"},
     {"fcntl", "F_SETLKW", "dfc"},
     {"fcntl", "F_SETOWN", "dfi"},
     {"fcntl", "F_GETOWN", "df"},
     {"fcntl", "F_SETSIG", "dfg"},
     {"fcntl", "F_GETSIG", "df"},
-    {"fcntl", "F_SETOWN_EX", "dfp"},
-    {"fcntl", "F_GETOWN_EX", "dfp"},
-    {"fcntl", "F_GETOWNER_UIDS", "dfp"},
-    {"fcntl", "F_OFD_GETLK", "dfc"},
+    {"fcntl", "F_SETOWN_EX", "dfR"},
+    {"fcntl", "F_GETOWN_EX", "dfR"},
+    {"fcntl", "F_GETOWNER_UIDS", "dfR"},
+    {"fcntl", "F_OFD_GETLK", "dfR"},
     {"fcntl", "F_OFD_SETLK", "dfc"},
     {"fcntl", "F_OFD_SETLKW", "dfc"},
     {"fcntl", "F_SETLEASE", "dff", {{2, &kLease}}},
@@ -39,14 +39,24 @@ constexpr CommandArguments kEntries[] = {
     {"fcntl", "F_GETPIPE_SZ", "df"},
     {"fcntl", "F_ADD_SEALS", "dff", {{2, &kSeal}}},
     {"fcntl", "F_GET_SEALS", "df"},
-    {"fcntl", "F_GET_RW_HINT", "dfp"},
-    {"fcntl", "F_SET_RW_HINT", "dfp"},
-    {"fcntl", "F_GET_FILE_RW_HINT", "dfp"},
-    {"fcntl", "F_SET_FILE_RW_HINT", "dfp"},
-    {"fcntl", "F_GETDELEG", "dfp"},
-    {"fcntl", "F_SETDELEG", "dfp"},
+    {"fcntl", "F_GET_RW_HINT", "dfR"},
+    {"fcntl", "F_SET_RW_HINT", "dfR"},
+    {"fcntl", "F_GET_FILE_RW_HINT", "dfR"},
+    {"fcntl", "F_SET_FILE_RW_HINT", "dfR"},
+    {"fcntl", "F_GETDELEG", "dfR"},
+    {"fcntl", "F_SETDELEG", "dfR"},
 
     {"fcntl", "", "dfo"},
+
+    {"arch_prctl", "ARCH_GET_FS", "fC"},
+    {"arch_prctl", "ARCH_GET_GS", "fC"},
+    {"arch_prctl", "ARCH_GET_CPUID", "f"},
+    {"arch_prctl", "", "fo"},
+
+    {"fsconfig", "FSCONFIG_SET_STRING", "dfssi"},
+    {"fsconfig", "FSCONFIG_SET_PATH", "dfssD"},
+    {"fsconfig", "FSCONFIG_SET_PATH_EMPTY", "dfssD"},
+    {"fsconfig", "", "dfspi"},
 
     {"futex", "FUTEX_WAIT", "qfut"},
     {"futex", "FUTEX_WAKE", "qfu"},
@@ -57,8 +67,8 @@ constexpr CommandArguments kEntries[] = {
     {"futex", "FUTEX_LOCK_PI", "qf-t"},
     {"futex", "FUTEX_UNLOCK_PI", "qf"},
     {"futex", "FUTEX_TRYLOCK_PI", "qf"},
-    {"futex", "FUTEX_WAIT_BITSET", "qfut-f"},
-    {"futex", "FUTEX_WAKE_BITSET", "qfu--f"},
+    {"futex", "FUTEX_WAIT_BITSET", "qfut-f", {{5, &kFutexBitset}}},
+    {"futex", "FUTEX_WAKE_BITSET", "qfu--f", {{5, &kFutexBitset}}},
     {"futex", "FUTEX_WAIT_REQUEUE_PI", "qfutp"},
     {"futex", "FUTEX_CMP_REQUEUE_PI", "qfuupu"},
     {"futex", "FUTEX_LOCK_PI2", "qf-t"},
@@ -106,6 +116,17 @@ constexpr CommandArguments kEntries[] = {
     {"ptrace", "PTRACE_TRACEME", "F"},
     {"ptrace", "PTRACE_SEIZE", "Flpf", {{3, &kPtraceOption}}},
     {"ptrace", "PTRACE_SETOPTIONS", "Flpf", {{3, &kPtraceOption}}},
+    {"ptrace", "PTRACE_ATTACH", "Fl"},
+    {"ptrace", "PTRACE_INTERRUPT", "Fl"},
+    {"ptrace", "PTRACE_LISTEN", "Fl"},
+    {"ptrace", "PTRACE_KILL", "Fl"},
+    {"ptrace", "PTRACE_GETREGS", "Fl-p"},
+    {"ptrace", "PTRACE_SETREGS", "Fl-p"},
+    {"ptrace", "PTRACE_GETFPREGS", "Fl-p"},
+    {"ptrace", "PTRACE_SETFPREGS", "Fl-p"},
+    {"ptrace", "PTRACE_GETEVENTMSG", "Fl-p"},
+    {"ptrace", "PTRACE_GETSIGINFO", "Fl-p"},
+    {"ptrace", "PTRACE_SETSIGINFO", "Fl-p"},
     {"ptrace", "PTRACE_CONT", "Flpg"},
     {"ptrace", "PTRACE_DETACH", "Flpg"},
     {"ptrace", "PTRACE_SYSCALL", "Flpg"},
@@ -123,7 +144,7 @@ constexpr CommandArguments kEntries[] = {
     {"kcmp", "KCMP_EPOLL_TFD", "iifdp"},
 
     {"keyctl", "KEYCTL_GET_KEYRING_ID", "fii", {{1, &kKeyring}}},
-    {"keyctl", "KEYCTL_JOIN_SESSION_KEYRING", "fp"},
+    {"keyctl", "KEYCTL_JOIN_SESSION_KEYRING", "fs"},
     {"keyctl", "KEYCTL_UPDATE", "fipz", {{1, &kKeyring}}},
     {"keyctl", "KEYCTL_REVOKE", "fi", {{1, &kKeyring}}},
     {"keyctl", "KEYCTL_CHOWN", "fiuu", {{1, &kKeyring}}},
@@ -132,7 +153,7 @@ constexpr CommandArguments kEntries[] = {
     {"keyctl", "KEYCTL_CLEAR", "fi", {{1, &kKeyring}}},
     {"keyctl", "KEYCTL_LINK", "fii", {{1, &kKeyring}, {2, &kKeyring}}},
     {"keyctl", "KEYCTL_UNLINK", "fii", {{1, &kKeyring}, {2, &kKeyring}}},
-    {"keyctl", "KEYCTL_SEARCH", "fippi", {{1, &kKeyring}, {4, &kKeyring}}},
+    {"keyctl", "KEYCTL_SEARCH", "fissi", {{1, &kKeyring}, {4, &kKeyring}}},
     {"keyctl", "KEYCTL_READ", "fipz", {{1, &kKeyring}}},
     {"keyctl", "KEYCTL_INSTANTIATE", "fipzi", {{1, &kKeyring}, {4, &kKeyring}}},
     {"keyctl", "KEYCTL_NEGATE", "fiui", {{1, &kKeyring}, {3, &kKeyring}}},
@@ -145,6 +166,9 @@ constexpr CommandArguments kEntries[] = {
     {"keyctl", "KEYCTL_INSTANTIATE_IOV", "fipui", {{1, &kKeyring}, {4, &kKeyring}}},
     {"keyctl", "KEYCTL_INVALIDATE", "fi", {{1, &kKeyring}}},
     {"keyctl", "KEYCTL_GET_PERSISTENT", "fui", {{2, &kKeyring}}},
+    {"keyctl", "KEYCTL_RESTRICT_KEYRING", "fiss", {{1, &kKeyring}}},
+    {"keyctl", "KEYCTL_MOVE", "fiiif", {{1, &kKeyring}, {2, &kKeyring}}},
+    {"keyctl", "", "foooo"},
 };
 
 struct CommandCall {
@@ -155,7 +179,7 @@ struct CommandCall {
 };
 
 std::map<std::string_view, CommandCall> index_of_calls() {
-  constexpr std::string_view kSecond = " fcntl futex ";
+  constexpr std::string_view kSecond = " fcntl fsconfig futex ";
   std::map<std::string_view, CommandCall> calls;
   for (const CommandArguments& entry : kEntries) {
     const bool is_second = kSecond.find(entry.call) != std::string_view::npos;

@@ -35,6 +35,11 @@ inline constexpr LayoutField kFlockFields[] = {
     {"l_pid", 24, 4, 1, LayoutField::kSigned, nullptr},
 };
 inline constexpr Layout kFlock{"flock", 32, kFlockFields};
+inline constexpr LayoutField kDelegationFields[] = {
+    {"d_flags", 0, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"d_type", 4, 2, 1, LayoutField::kUnsigned, nullptr},
+};
+inline constexpr Layout kDelegation{"delegation", 8, kDelegationFields};
 inline constexpr LayoutField kFOwnerExFields[] = {
     {"type", 0, 4, 1, LayoutField::kSigned, nullptr},
     {"pid", 4, 4, 1, LayoutField::kSigned, nullptr},
@@ -297,5 +302,220 @@ inline constexpr LayoutField kIoUringParamsFields[] = {
     {"cq_off", 80, 40, 1, LayoutField::kLayout, &kIoCqringOffsets},
 };
 inline constexpr Layout kIoUringParams{"io_uring_params", 120, kIoUringParamsFields};
+inline constexpr LayoutField kBpfAttrMapTypeFields[] = {
+    {"map_type", 0, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"key_size", 4, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"value_size", 8, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"max_entries", 12, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"map_flags", 16, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"inner_map_fd", 20, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"numa_node", 24, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"map_name", 28, 1, 16, LayoutField::kText, nullptr},
+    {"map_ifindex", 44, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"btf_fd", 48, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"btf_key_type_id", 52, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"btf_value_type_id", 56, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"btf_vmlinux_value_type_id", 60, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"map_extra", 64, 8, 1, LayoutField::kUnsigned, nullptr},
+    {"value_type_btf_obj_fd", 72, 4, 1, LayoutField::kSigned, nullptr},
+    {"map_token_fd", 76, 4, 1, LayoutField::kSigned, nullptr},
+    {"excl_prog_hash", 80, 8, 1, LayoutField::kPointer, nullptr},
+    {"excl_prog_hash_size", 88, 4, 1, LayoutField::kUnsigned, nullptr},
+};
+inline constexpr Layout kBpfAttrMapType{"bpf_attr_map_type", 96, kBpfAttrMapTypeFields};
+inline constexpr LayoutField kBpfAttrMapFdFields[] = {
+    {"map_fd", 0, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"key", 8, 8, 1, LayoutField::kPointer, nullptr},
+    {"value", 16, 8, 1, LayoutField::kPointer, nullptr},
+    {"flags", 24, 8, 1, LayoutField::kUnsigned, nullptr},
+};
+inline constexpr Layout kBpfAttrMapFd{"bpf_attr_map_fd", 32, kBpfAttrMapFdFields};
+inline constexpr LayoutField kBpfAttrBatchFields[] = {
+    {"in_batch", 0, 8, 1, LayoutField::kPointer, nullptr},
+    {"out_batch", 8, 8, 1, LayoutField::kPointer, nullptr},
+    {"keys", 16, 8, 1, LayoutField::kPointer, nullptr},
+    {"values", 24, 8, 1, LayoutField::kPointer, nullptr},
+    {"count", 32, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"map_fd", 36, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"elem_flags", 40, 8, 1, LayoutField::kUnsigned, nullptr},
+    {"flags", 48, 8, 1, LayoutField::kUnsigned, nullptr},
+};
+inline constexpr Layout kBpfAttrBatch{"bpf_attr_batch", 56, kBpfAttrBatchFields};
+inline constexpr LayoutField kBpfAttrProgTypeFields[] = {
+    {"prog_type", 0, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"insn_cnt", 4, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"insns", 8, 8, 1, LayoutField::kPointer, nullptr},
+    {"license", 16, 8, 1, LayoutField::kPointer, nullptr},
+    {"log_level", 24, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"log_size", 28, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"log_buf", 32, 8, 1, LayoutField::kPointer, nullptr},
+    {"kern_version", 40, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"prog_flags", 44, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"prog_name", 48, 1, 16, LayoutField::kText, nullptr},
+    {"prog_ifindex", 64, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"expected_attach_type", 68, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"prog_btf_fd", 72, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"func_info_rec_size", 76, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"func_info", 80, 8, 1, LayoutField::kPointer, nullptr},
+    {"func_info_cnt", 88, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"line_info_rec_size", 92, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"line_info", 96, 8, 1, LayoutField::kPointer, nullptr},
+    {"line_info_cnt", 104, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"attach_btf_id", 108, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"attach_prog_fd", 112, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"core_relo_cnt", 116, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"fd_array", 120, 8, 1, LayoutField::kPointer, nullptr},
+    {"core_relos", 128, 8, 1, LayoutField::kPointer, nullptr},
+    {"core_relo_rec_size", 136, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"log_true_size", 140, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"prog_token_fd", 144, 4, 1, LayoutField::kSigned, nullptr},
+    {"fd_array_cnt", 148, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"signature", 152, 8, 1, LayoutField::kPointer, nullptr},
+    {"signature_size", 160, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"keyring_id", 164, 4, 1, LayoutField::kSigned, nullptr},
+};
+inline constexpr Layout kBpfAttrProgType{"bpf_attr_prog_type", 168, kBpfAttrProgTypeFields};
+inline constexpr LayoutField kBpfAttrPathnameFields[] = {
+    {"pathname", 0, 8, 1, LayoutField::kPointer, nullptr},
+    {"bpf_fd", 8, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"file_flags", 12, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"path_fd", 16, 4, 1, LayoutField::kSigned, nullptr},
+};
+inline constexpr Layout kBpfAttrPathname{"bpf_attr_pathname", 24, kBpfAttrPathnameFields};
+inline constexpr LayoutField kBpfAttrTargetFdFields[] = {
+    {"target_fd", 0, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"attach_bpf_fd", 4, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"attach_type", 8, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"attach_flags", 12, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"replace_bpf_fd", 16, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"relative_fd", 20, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"expected_revision", 24, 8, 1, LayoutField::kUnsigned, nullptr},
+};
+inline constexpr Layout kBpfAttrTargetFd{"bpf_attr_target_fd", 32, kBpfAttrTargetFdFields};
+inline constexpr LayoutField kBpfAttrTestFields[] = {
+    {"prog_fd", 0, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"retval", 4, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"data_size_in", 8, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"data_size_out", 12, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"data_in", 16, 8, 1, LayoutField::kPointer, nullptr},
+    {"data_out", 24, 8, 1, LayoutField::kPointer, nullptr},
+    {"repeat", 32, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"duration", 36, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"ctx_size_in", 40, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"ctx_size_out", 44, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"ctx_in", 48, 8, 1, LayoutField::kPointer, nullptr},
+    {"ctx_out", 56, 8, 1, LayoutField::kPointer, nullptr},
+    {"flags", 64, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"cpu", 68, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"batch_size", 72, 4, 1, LayoutField::kUnsigned, nullptr},
+};
+inline constexpr Layout kBpfAttrTest{"bpf_attr_test", 80, kBpfAttrTestFields};
+inline constexpr LayoutField kBpfAttrStartIdFields[] = {
+    {"start_id", 0, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"next_id", 4, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"open_flags", 8, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"fd_by_id_token_fd", 12, 4, 1, LayoutField::kSigned, nullptr},
+};
+inline constexpr Layout kBpfAttrStartId{"bpf_attr_start_id", 16, kBpfAttrStartIdFields};
+inline constexpr LayoutField kBpfAttrInfoFields[] = {
+    {"bpf_fd", 0, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"info_len", 4, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"info", 8, 8, 1, LayoutField::kPointer, nullptr},
+};
+inline constexpr Layout kBpfAttrInfo{"bpf_attr_info", 16, kBpfAttrInfoFields};
+inline constexpr LayoutField kBpfAttrQueryFields[] = {
+    {"target_fd", 0, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"attach_type", 4, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"query_flags", 8, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"attach_flags", 12, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"prog_ids", 16, 8, 1, LayoutField::kPointer, nullptr},
+    {"prog_cnt", 24, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"prog_attach_flags", 32, 8, 1, LayoutField::kPointer, nullptr},
+    {"link_ids", 40, 8, 1, LayoutField::kPointer, nullptr},
+    {"link_attach_flags", 48, 8, 1, LayoutField::kPointer, nullptr},
+    {"revision", 56, 8, 1, LayoutField::kUnsigned, nullptr},
+};
+inline constexpr Layout kBpfAttrQuery{"bpf_attr_query", 64, kBpfAttrQueryFields};
+inline constexpr LayoutField kBpfAttrRawTracepointFields[] = {
+    {"name", 0, 8, 1, LayoutField::kPointer, nullptr},
+    {"prog_fd", 8, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"cookie", 16, 8, 1, LayoutField::kUnsigned, nullptr},
+};
+inline constexpr Layout kBpfAttrRawTracepoint{"bpf_attr_raw_tracepoint", 24, kBpfAttrRawTracepointFields};
+inline constexpr LayoutField kBpfAttrBtfFields[] = {
+    {"btf", 0, 8, 1, LayoutField::kPointer, nullptr},
+    {"btf_log_buf", 8, 8, 1, LayoutField::kPointer, nullptr},
+    {"btf_size", 16, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"btf_log_size", 20, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"btf_log_level", 24, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"btf_log_true_size", 28, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"btf_flags", 32, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"btf_token_fd", 36, 4, 1, LayoutField::kSigned, nullptr},
+};
+inline constexpr Layout kBpfAttrBtf{"bpf_attr_btf", 40, kBpfAttrBtfFields};
+inline constexpr LayoutField kBpfAttrTaskFdQueryFields[] = {
+    {"pid", 0, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"fd", 4, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"flags", 8, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"buf_len", 12, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"buf", 16, 8, 1, LayoutField::kPointer, nullptr},
+    {"prog_id", 24, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"fd_type", 28, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"probe_offset", 32, 8, 1, LayoutField::kUnsigned, nullptr},
+    {"probe_addr", 40, 8, 1, LayoutField::kUnsigned, nullptr},
+};
+inline constexpr Layout kBpfAttrTaskFdQuery{"bpf_attr_task_fd_query", 48, kBpfAttrTaskFdQueryFields};
+inline constexpr LayoutField kBpfAttrLinkCreateFields[] = {
+    {"prog_fd", 0, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"target_fd", 4, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"attach_type", 8, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"flags", 12, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"target_btf_id", 16, 4, 1, LayoutField::kUnsigned, nullptr},
+};
+inline constexpr Layout kBpfAttrLinkCreate{"bpf_attr_link_create", 64, kBpfAttrLinkCreateFields};
+inline constexpr LayoutField kBpfAttrLinkUpdateFields[] = {
+    {"link_fd", 0, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"new_prog_fd", 4, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"flags", 8, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"old_prog_fd", 12, 4, 1, LayoutField::kUnsigned, nullptr},
+};
+inline constexpr Layout kBpfAttrLinkUpdate{"bpf_attr_link_update", 16, kBpfAttrLinkUpdateFields};
+inline constexpr LayoutField kBpfAttrLinkDetachFields[] = {
+    {"link_fd", 0, 4, 1, LayoutField::kUnsigned, nullptr},
+};
+inline constexpr Layout kBpfAttrLinkDetach{"bpf_attr_link_detach", 4, kBpfAttrLinkDetachFields};
+inline constexpr LayoutField kBpfAttrEnableStatsFields[] = {
+    {"type", 0, 4, 1, LayoutField::kUnsigned, nullptr},
+};
+inline constexpr Layout kBpfAttrEnableStats{"bpf_attr_enable_stats", 4, kBpfAttrEnableStatsFields};
+inline constexpr LayoutField kBpfAttrIterCreateFields[] = {
+    {"link_fd", 0, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"flags", 4, 4, 1, LayoutField::kUnsigned, nullptr},
+};
+inline constexpr Layout kBpfAttrIterCreate{"bpf_attr_iter_create", 8, kBpfAttrIterCreateFields};
+inline constexpr LayoutField kBpfAttrProgBindMapFields[] = {
+    {"prog_fd", 0, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"map_fd", 4, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"flags", 8, 4, 1, LayoutField::kUnsigned, nullptr},
+};
+inline constexpr Layout kBpfAttrProgBindMap{"bpf_attr_prog_bind_map", 12, kBpfAttrProgBindMapFields};
+inline constexpr LayoutField kBpfAttrTokenCreateFields[] = {
+    {"flags", 0, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"bpffs_fd", 4, 4, 1, LayoutField::kUnsigned, nullptr},
+};
+inline constexpr Layout kBpfAttrTokenCreate{"bpf_attr_token_create", 8, kBpfAttrTokenCreateFields};
+inline constexpr LayoutField kBpfAttrProgStreamReadFields[] = {
+    {"stream_buf", 0, 8, 1, LayoutField::kPointer, nullptr},
+    {"stream_buf_len", 8, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"stream_id", 12, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"prog_fd", 16, 4, 1, LayoutField::kUnsigned, nullptr},
+};
+inline constexpr Layout kBpfAttrProgStreamRead{"bpf_attr_prog_stream_read", 24, kBpfAttrProgStreamReadFields};
+inline constexpr LayoutField kBpfAttrProgAssocStructOpsFields[] = {
+    {"map_fd", 0, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"prog_fd", 4, 4, 1, LayoutField::kUnsigned, nullptr},
+    {"flags", 8, 4, 1, LayoutField::kUnsigned, nullptr},
+};
+inline constexpr Layout kBpfAttrProgAssocStructOps{"bpf_attr_prog_assoc_struct_ops", 12, kBpfAttrProgAssocStructOpsFields};
 
 }  // namespace uscope::syscalls::layouts

@@ -7,6 +7,7 @@
 #include "syscalls/flag_tables.h"
 #include "syscalls/kernel_layouts.h"
 #include "syscalls/syscall_table.h"
+#include "uscope/descriptor_calls.h"
 
 namespace uscope::syscalls {
 namespace {
@@ -36,6 +37,84 @@ constexpr Layout kUcred{"ucred", 12, kUcredFields};
 constexpr LayoutField kNameFields[] = {{"", 0, 1, 64, LayoutField::kText, nullptr}};
 constexpr Layout kName{"name", 64, kNameFields};
 
+constexpr LayoutField kAddressFields[] = {{"", 0, 8, 1, LayoutField::kPointer, nullptr}};
+constexpr Layout kAddress{"address", 8, kAddressFields};
+constexpr LayoutField kMemoryPolicyFields[] = {{"", 0, 4, 1, LayoutField::kUnsigned, nullptr}};
+constexpr Layout kMemoryPolicy{"memory_policy", 4, kMemoryPolicyFields};
+constexpr LayoutField kOwnerIdsFields[] = {{"", 0, 4, 2, LayoutField::kUnsigned, nullptr}};
+constexpr Layout kOwnerIds{"owner_ids", 8, kOwnerIdsFields};
+constexpr LayoutField kHintFields[] = {{"", 0, 8, 1, LayoutField::kUnsigned, nullptr}};
+constexpr Layout kHint{"hint", 8, kHintFields};
+// The bytes of the handle follow.
+constexpr LayoutField kFileHandleFields[] = {{"handle_bytes", 0, 4, 1, LayoutField::kUnsigned, nullptr},
+                                             {"handle_type", 4, 4, 1, LayoutField::kSigned, nullptr}};
+constexpr Layout kFileHandle{"file_handle", 8, kFileHandleFields};
+
+// What bpf() takes to look an object up by its number, which has another name for each kind of object.
+#define USC_BPF_ID(identifier, id)                                                                            \
+  constexpr LayoutField k##identifier##Fields[] = {{id, 0, 4, 1, LayoutField::kUnsigned, nullptr},            \
+                                                   {"next_id", 4, 4, 1, LayoutField::kUnsigned, nullptr},     \
+                                                   {"open_flags", 8, 4, 1, LayoutField::kUnsigned, nullptr}}; \
+  constexpr Layout k##identifier {                                                                            \
+    "bpf_id", 12, k##identifier##Fields                                                                       \
+  }
+USC_BPF_ID(BpfProgramId, "prog_id");
+USC_BPF_ID(BpfMapId, "map_id");
+USC_BPF_ID(BpfBtfId, "btf_id");
+USC_BPF_ID(BpfLinkId, "link_id");
+#undef USC_BPF_ID
+constexpr LayoutField kBpfNextKeyFields[] = {{"map_fd", 0, 4, 1, LayoutField::kUnsigned, nullptr},
+                                             {"key", 8, 8, 1, LayoutField::kPointer, nullptr},
+                                             {"next_key", 16, 8, 1, LayoutField::kPointer, nullptr}};
+constexpr Layout kBpfNextKey{"bpf_next_key", 24, kBpfNextKeyFields};
+
+struct BpfCommand {
+  std::string_view name;
+  const Layout* layout;
+};
+
+constexpr BpfCommand kBpfCommands[] = {
+    {"BPF_MAP_CREATE", &layouts::kBpfAttrMapType},
+    {"BPF_MAP_LOOKUP_ELEM", &layouts::kBpfAttrMapFd},
+    {"BPF_MAP_UPDATE_ELEM", &layouts::kBpfAttrMapFd},
+    {"BPF_MAP_DELETE_ELEM", &layouts::kBpfAttrMapFd},
+    {"BPF_MAP_LOOKUP_AND_DELETE_ELEM", &layouts::kBpfAttrMapFd},
+    {"BPF_MAP_GET_NEXT_KEY", &kBpfNextKey},
+    {"BPF_MAP_FREEZE", &layouts::kBpfAttrMapFd},
+    {"BPF_PROG_LOAD", &layouts::kBpfAttrProgType},
+    {"BPF_OBJ_PIN", &layouts::kBpfAttrPathname},
+    {"BPF_OBJ_GET", &layouts::kBpfAttrPathname},
+    {"BPF_PROG_ATTACH", &layouts::kBpfAttrTargetFd},
+    {"BPF_PROG_DETACH", &layouts::kBpfAttrTargetFd},
+    {"BPF_PROG_TEST_RUN", &layouts::kBpfAttrTest},
+    {"BPF_PROG_GET_NEXT_ID", &layouts::kBpfAttrStartId},
+    {"BPF_MAP_GET_NEXT_ID", &layouts::kBpfAttrStartId},
+    {"BPF_BTF_GET_NEXT_ID", &layouts::kBpfAttrStartId},
+    {"BPF_LINK_GET_NEXT_ID", &layouts::kBpfAttrStartId},
+    {"BPF_PROG_GET_FD_BY_ID", &kBpfProgramId},
+    {"BPF_MAP_GET_FD_BY_ID", &kBpfMapId},
+    {"BPF_BTF_GET_FD_BY_ID", &kBpfBtfId},
+    {"BPF_LINK_GET_FD_BY_ID", &kBpfLinkId},
+    {"BPF_OBJ_GET_INFO_BY_FD", &layouts::kBpfAttrInfo},
+    {"BPF_PROG_QUERY", &layouts::kBpfAttrQuery},
+    {"BPF_RAW_TRACEPOINT_OPEN", &layouts::kBpfAttrRawTracepoint},
+    {"BPF_BTF_LOAD", &layouts::kBpfAttrBtf},
+    {"BPF_TASK_FD_QUERY", &layouts::kBpfAttrTaskFdQuery},
+    {"BPF_MAP_LOOKUP_BATCH", &layouts::kBpfAttrBatch},
+    {"BPF_MAP_LOOKUP_AND_DELETE_BATCH", &layouts::kBpfAttrBatch},
+    {"BPF_MAP_UPDATE_BATCH", &layouts::kBpfAttrBatch},
+    {"BPF_MAP_DELETE_BATCH", &layouts::kBpfAttrBatch},
+    {"BPF_LINK_CREATE", &layouts::kBpfAttrLinkCreate},
+    {"BPF_LINK_UPDATE", &layouts::kBpfAttrLinkUpdate},
+    {"BPF_LINK_DETACH", &layouts::kBpfAttrLinkDetach},
+    {"BPF_ENABLE_STATS", &layouts::kBpfAttrEnableStats},
+    {"BPF_ITER_CREATE", &layouts::kBpfAttrIterCreate},
+    {"BPF_PROG_BIND_MAP", &layouts::kBpfAttrProgBindMap},
+    {"BPF_TOKEN_CREATE", &layouts::kBpfAttrTokenCreate},
+    {"BPF_PROG_STREAM_READ_BY_FD", &layouts::kBpfAttrProgStreamRead},
+    {"BPF_PROG_ASSOC_STRUCT_OPS", &layouts::kBpfAttrProgAssocStructOps},
+};
+
 struct Structure {
   std::string_view call;
   std::size_t arg;
@@ -45,6 +124,7 @@ struct Structure {
 
 constexpr Structure kStructures[] = {
     {"adjtimex", 0, &layouts::kTimex},
+    {"arch_prctl", 1, &kAddress},
     {"cachestat", 1, &layouts::kCachestatRange, true},
     {"cachestat", 2, &layouts::kCachestat, true},
     {"capget", 0, &layouts::kCapHeaderStruct, true},
@@ -63,6 +143,7 @@ constexpr Structure kStructures[] = {
     {"fstatfs", 1, &layouts::kStatfs},
     {"getcpu", 0, &kId, true},
     {"getcpu", 1, &kId, true},
+    {"get_mempolicy", 0, &kMemoryPolicy, true},
     {"getitimer", 1, &layouts::kItimerval},
     {"getresgid", 0, &kId},
     {"getresgid", 1, &kId},
@@ -80,6 +161,9 @@ constexpr Structure kStructures[] = {
     {"mq_getsetattr", 1, &layouts::kMqAttr},
     {"mq_getsetattr", 2, &layouts::kMqAttr},
     {"mq_open", 3, &layouts::kMqAttr},
+    {"name_to_handle_at", 2, &kFileHandle, true},
+    {"name_to_handle_at", 3, &kInt, true},
+    {"open_by_handle_at", 1, &kFileHandle, true},
     {"open_tree_attr", 3, &layouts::kMountAttr, true},
     {"openat2", 2, &layouts::kOpenHow, true},
     {"ppoll", 3, &kSigset, true},
@@ -131,6 +215,11 @@ struct Field {
 };
 
 constexpr FlagSet kLockTypes = one_of(kernel::kLockType);
+constexpr FlagSet kBpfMapTypes = one_of(kernel::kBpfMapType);
+constexpr FlagSet kBpfMapFlags = any_of(kernel::kBpfMapFlag);
+constexpr FlagSet kBpfProgramTypes = one_of(kernel::kBpfProgramType);
+constexpr FlagSet kBpfAttachTypes = one_of(kernel::kBpfAttachType);
+constexpr FlagSet kOwnerTypes = one_of(kernel::kOwnerType);
 constexpr FlagSet kCloneArgsFlags = any_of(kernel::kClone3);
 constexpr FlagSet kResolve = any_of(kernel::kResolve);
 constexpr FlagSet kSigActionFlags = any_of(kernel::kSigAction);
@@ -154,6 +243,16 @@ constexpr Field kFields[] = {
     {"clone_args", "stack_size", {nullptr, FieldForm::kHex}},
     {"clone_args", "tls", {nullptr, FieldForm::kHex}},
     {"clone_args", "set_tid", {nullptr, FieldForm::kHex}},
+    {"memory_policy", "", {&kMpol}},
+    {"hint", "", {&kWriteHint}},
+    {"f_owner_ex", "type", {&kOwnerTypes}},
+    {"bpf_attr_map_type", "map_type", {&kBpfMapTypes}},
+    {"bpf_attr_map_type", "map_flags", {&kBpfMapFlags}},
+    {"bpf_attr_prog_type", "prog_type", {&kBpfProgramTypes}},
+    {"bpf_attr_prog_type", "expected_attach_type", {&kBpfAttachTypes}},
+    {"bpf_attr_target_fd", "attach_type", {&kBpfAttachTypes}},
+    {"bpf_attr_query", "attach_type", {&kBpfAttachTypes}},
+    {"bpf_attr_link_create", "attach_type", {&kBpfAttachTypes}},
     {"open_how", "flags", {&kOpen}},
     {"open_how", "mode", {nullptr, FieldForm::kOctal}},
     {"open_how", "resolve", {&kResolve}},
@@ -193,6 +292,22 @@ const Structure* entry_of(std::string_view call, std::size_t arg) {
 const Layout* structure_of(std::string_view call, std::size_t arg) {
   const Structure* const entry = entry_of(call, arg);
   return entry == nullptr ? nullptr : entry->layout;
+}
+
+const Layout* fcntl_structure(std::uint32_t command) {
+  const auto is = [command](std::string_view name) { return flag_value(kFcntl, name) == command; };
+  if (usc_fcntl_takes_lock(command) != 0) return &layouts::kFlock;
+  if (is("F_GETOWNER_UIDS")) return &kOwnerIds;
+  if (is("F_GETOWN_EX") || is("F_SETOWN_EX")) return &layouts::kFOwnerEx;
+  if (is("F_GETDELEG") || is("F_SETDELEG")) return &layouts::kDelegation;
+  return usc_fcntl_structure(command) != 0 ? &kHint : nullptr;
+}
+
+const Layout* bpf_structure(std::uint32_t command) {
+  const auto* const at = std::find_if(std::begin(kBpfCommands), std::end(kBpfCommands), [&](const BpfCommand& one) {
+    return flag_value(kBpfCommand, one.name) == command;
+  });
+  return at == std::end(kBpfCommands) ? nullptr : at->layout;
 }
 
 const Layout* option_structure(std::uint64_t level, std::uint64_t option) {

@@ -16,6 +16,10 @@ namespace uscope::syscalls {
 // What an argument of a call points to; null for one that is not here. `call`: by its 64-bit name.
 [[nodiscard]] const Layout* structure_of(std::string_view call, std::size_t arg);
 
+// What a command of fcntl takes or writes, and what one of bpf takes; null if it has no structure here.
+[[nodiscard]] const Layout* fcntl_structure(std::uint32_t command);
+[[nodiscard]] const Layout* bpf_structure(std::uint32_t command);
+
 // The value of a socket option; null for one that is a number or has no layout here.
 [[nodiscard]] const Layout* option_structure(std::uint64_t level, std::uint64_t option);
 

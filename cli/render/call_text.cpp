@@ -271,12 +271,29 @@ std::string quota_text(std::uint32_t command) {
                      syscalls::flags_text(syscalls::quota_types(), command & ((1U << kTypeBits) - 1)));
 }
 
+// "_IOC(_IOC_READ|_IOC_WRITE, 0x54, 0x1, 0x10)": a command of a device that has no name here. The older ones are plain
+// numbers.
+std::string device_command_text(std::uint32_t command) {
+  constexpr unsigned kTypeShift = 8;
+  constexpr unsigned kSizeShift = 16;
+  constexpr unsigned kDirectionShift = 30;
+  constexpr std::uint32_t kSizeMask = 0x3fff;
+  constexpr std::array<const char*, 4> kDirections = {"_IOC_NONE", "_IOC_WRITE", "_IOC_READ", "_IOC_READ|_IOC_WRITE"};
+  if (command >> kTypeShift == 0) return hex_or_zero(command);
+  return fmt::format("_IOC({}, {}, {}, {})", kDirections.at(command >> kDirectionShift),
+                     hex_or_zero(command >> kTypeShift & 0xffU), hex_or_zero(command & 0xffU),
+                     hex_or_zero(command >> kSizeShift & kSizeMask));
+}
+
 bool returns_address(std::string_view call) {
   return call == "mmap" || call == "brk" || call == "mremap" || call == "shmat" || call == "mmap2";
 }
 
 // What is known of an argument beside its value: contents, a text, what a look found; nothing if that is not all of it.
 std::optional<std::string> pointed_text(const EventRow& event, std::size_t i, char letter) {
+  // Of a set of descriptors, what a look found has their names.
+  if (letter == '1')
+    if (auto descriptors = descriptors_text(event, i)) return descriptors;
   if (auto contents = contents_text(event, i, letter)) return with_passed(event, i, *contents);
   if (letter != 'd')
     if (auto descriptors = descriptors_text(event, i)) return descriptors;
@@ -295,9 +312,11 @@ std::optional<std::string> pointed_text(const EventRow& event, std::size_t i, ch
 std::string number_text(const EventRow& event, const Reading& reading, std::size_t i, char letter) {
   const std::int64_t value = whole_number(event, i, reading.letters);
   const std::uint64_t bits = kernel_bits(letter, value);
-  const syscalls::FlagSet* set = letter == 'D' ? nullptr : set_of(event, reading, i);
+  const syscalls::FlagSet* set = set_of(event, reading, i);
   std::string out =
       set && syscalls::has_name(*set, bits) ? syscalls::flags_text(*set, bits) : argument_text(letter, value);
+  if (reading.call == "ioctl" && i == 1 && !syscalls::has_name(*set, bits))
+    out = device_command_text(static_cast<std::uint32_t>(bits));
   if (reading.call.starts_with("quotactl") && letter == 'f') out = quota_text(static_cast<std::uint32_t>(bits));
   const auto named = std::find_if(event.strings.begin(), event.strings.end(), [&](const EventString& s) {
     return s.arg == static_cast<int>(i) && s.source == EventString::Source::kDescriptor;

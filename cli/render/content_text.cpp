@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <ctime>
 #include <span>
@@ -248,6 +249,39 @@ std::string messages_text(const EventContent& content) {
       content.cut);
 }
 
+// "[110 => 24]": a length before the call and after it; "[24]" if it is the same, or if there is one of them alone.
+std::string length_text(std::string_view bytes) {
+  ByteReader in = reader_of(bytes);
+  const auto before = in.fixed<std::uint32_t>();
+  if (in.left() < sizeof(before)) return fmt::format("[{}]", before);
+  const auto after = in.fixed<std::uint32_t>();
+  return before == after ? fmt::format("[{}]", after) : fmt::format("[{} => {}]", before, after);
+}
+
+// "[0 3]": the descriptors of a set of select's, of which the call looks at so many bits.
+std::string set_text(std::string_view bytes, std::int64_t count) {
+  constexpr std::int64_t kByteBits = 8;
+  std::string out;
+  for (std::int64_t fd = 0; fd < std::min<std::int64_t>(count, kByteBits * std::ssize(bytes)); fd++) {
+    const auto byte = static_cast<unsigned char>(bytes[static_cast<std::size_t>(fd / kByteBits)]);
+    if ((byte >> fd % kByteBits & 1) != 0) out += (out.empty() ? "" : " ") + std::to_string(fd);
+  }
+  return "[" + out + "]";
+}
+
+std::string set_text(const EventRow& event, const EventContent& set) {
+  return set_text(*set.bytes, static_cast<std::int32_t>(event.args[0].value_or(0)));
+}
+
+// "{flags=0, …}": of a structure that is cut.
+std::optional<std::string> with_mark(std::optional<std::string> text, bool cut) {
+  if (!text || !cut) return text;
+  const bool has_brace = text->ends_with('}');
+  if (has_brace) text->pop_back();
+  *text += (has_brace && !text->ends_with('{') ? ", " : "") + std::string(kMore) + (has_brace ? "}" : "");
+  return text;
+}
+
 // The structure that a letter stands for; nothing for a letter that stands for none, or if not all of it is there.
 std::optional<std::string> structure_text(const EventRow& event, const EventContent& content, char letter) {
   const std::string_view bytes = *content.bytes;
@@ -289,11 +323,17 @@ std::optional<std::string> structure_text(const EventRow& event, const EventCont
     case 'Q':
     case 'V':
       return messages_text(content);
+    case 'Z':
+      if (has(sizeof(std::uint32_t))) return length_text(bytes);
+      break;
+    case '1':
+      return set_text(event, content);
     case 'c':
     case 'C':
+    case 'R':
     case 'K':
     case 'L':
-      return fixed_text(event, static_cast<std::size_t>(content.arg), bytes);
+      return with_mark(fixed_text(event, static_cast<std::size_t>(content.arg), bytes), content.cut);
     case 'W':
       if (has(sizeof(int))) return status_text(in.fixed<int>());
       break;
@@ -314,6 +354,18 @@ std::optional<std::string> structure_text(const EventRow& event, const EventCont
   return std::nullopt;
 }
 
+// " (in [3], out [4])": the descriptors that a select found ready.
+std::string selected_text(const EventRow& event) {
+  constexpr std::array<const char*, 3> kSets = {"in", "out", "except"};
+  std::string out;
+  for (std::size_t i = 0; i < kSets.size(); i++) {
+    const EventContent* set = find_structure(event, i + 1, Source::kKernel);
+    const std::string text = set != nullptr && set->bytes ? set_text(event, *set) : "[]";
+    if (text != "[]") out += fmt::format("{}{} {}", out.empty() ? "" : ", ", kSets.at(i), text);
+  }
+  return out.empty() ? "" : " (" + out + ")";
+}
+
 char letter_of(const EventRow& event, int arg) {
   const auto abi = trace::abi_of_name(event.abi).value_or(USC_ABI_X86_64);
   const auto letters = syscalls::syscall_arguments(abi, static_cast<std::uint32_t>(event.nr)).value_or("");
@@ -329,9 +381,12 @@ std::optional<std::string> contents_text(const EventRow& event, std::size_t arg,
     if (data == nullptr) return std::nullopt;
     return data_text(*data);
   }
-  // What a poll was asked stands at its argument, what it found behind its result.
-  const EventContent* structure =
-      letter == 'U' ? find_structure(event, arg, Source::kProgram) : find_content(event, arg, Holds::kStructure);
+  // What a poll or a select was asked stands at its argument, what it found behind its result. Of a structure that the
+  // kernel has filled, its contents.
+  const EventContent* structure = letter == 'R' ? find_structure(event, arg, Source::kKernel) : nullptr;
+  if (structure == nullptr)
+    structure = letter == 'U' || letter == '1' ? find_structure(event, arg, Source::kProgram)
+                                               : find_content(event, arg, Holds::kStructure);
   if (structure == nullptr || !structure->bytes) return std::nullopt;
   return structure_text(event, *structure, letter);
 }
@@ -343,7 +398,9 @@ std::string content_text(const EventRow& event, const EventContent& content) {
 }
 
 std::string found_text(const EventRow& event) {
-  if (event.contents.empty() || letter_of(event, 0) != 'U') return "";
+  if (event.contents.empty()) return "";
+  if (letter_of(event, 1) == '1') return selected_text(event);
+  if (letter_of(event, 0) != 'U') return "";
   const EventContent* found = find_structure(event, 0, Source::kKernel);
   if (found == nullptr || !found->bytes) return "";
   return fmt::format(" ({})", poll_found_text(event, *found));

@@ -113,6 +113,13 @@ std::string layout_text(const Layout& layout, std::string_view bytes, bool hides
   return "{" + out + "}";
 }
 
+const Layout* layout_of(const EventRow& event, std::string_view call, std::size_t arg) {
+  const auto word = [&](std::size_t i) { return static_cast<std::uint32_t>(event.args[i].value_or(0)); };
+  if (call == "fcntl") return syscalls::fcntl_structure(word(1));
+  if (call == "bpf") return syscalls::bpf_structure(word(0));
+  return syscalls::structure_of(call, arg);
+}
+
 // A socket option's value: most are a number.
 std::string option_text(const EventRow& event, std::string_view bytes) {
   const auto word = [&](std::size_t i) { return static_cast<std::uint32_t>(event.args[i].value_or(0)); };
@@ -129,11 +136,12 @@ std::optional<std::string> fixed_text(const EventRow& event, std::size_t arg, st
   const usc_abi abi = trace::abi_of_name(event.abi).value_or(USC_ABI_X86_64);
   const std::string_view call = syscalls::syscall_wide_name(abi, event.call);
   if (call == "setsockopt" || call == "getsockopt") return option_text(event, bytes);
-  const Layout* layout = syscalls::structure_of(call, arg);
+  const Layout* layout = layout_of(event, call, arg);
   if (layout == nullptr) return std::nullopt;
   const bool is_sized = call == "clone3" || call == "openat2" || call == "mount_setattr" || call == "open_tree_attr" ||
-                        call == "landlock_create_ruleset" || call == "file_setattr";
-  if (!is_sized && bytes.size() < layout->bytes / 2 * 2) return std::nullopt;
+                        call == "landlock_create_ruleset" || call == "file_setattr" || call == "bpf";
+  const std::size_t least = std::size_t{layout->bytes} / 2 * 2;  // the kernel side counts in pairs
+  if (!is_sized && bytes.size() < least) return std::nullopt;
   return layout_text(*layout, bytes, is_sized, 0);
 }
 

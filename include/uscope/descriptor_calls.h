@@ -17,6 +17,34 @@ USC_INLINE int usc_fcntl_takes_lock(__u32 command)
 	return (command >= 5 && command <= 7) || (command >= 36 && command <= 38);
 }
 
+/* Bytes of the structure that a command of fcntl takes or writes; 0: it has none. */
+USC_INLINE __u32 usc_fcntl_structure(__u32 command)
+{
+	if (usc_fcntl_takes_lock(command))
+		return 32;
+	switch (command) {
+	case 15: /* F_SETOWN_EX, F_GETOWN_EX, F_GETOWNER_UIDS */
+	case 16:
+	case 17:
+	case 1035: /* F_GET_RW_HINT, F_SET_RW_HINT, F_GET_FILE_RW_HINT, F_SET_FILE_RW_HINT */
+	case 1036:
+	case 1037:
+	case 1038:
+	case 1039: /* F_GETDELEG, F_SETDELEG */
+	case 1040:
+		return 8;
+	default:
+		return 0;
+	}
+}
+
+/* Does the kernel write the structure of a command of fcntl? */
+USC_INLINE int usc_fcntl_gets(__u32 command)
+{
+	return command == 5 || command == 36 || command == 16 || command == 17 || command == 1035 || command == 1037 ||
+	       command == 1039;
+}
+
 /* By the request: the kernel closes or replaces descriptors in a table: Binder's buffers with descriptors, autofs, and a
  * supervisor's SECCOMP_IOCTL_NOTIF_ADDFD (in another task's table). Compared by kind and number, since sizes differ by
  * version. */

@@ -37,7 +37,7 @@ fcntl(-1, F_DUPFD, 0) = -1 EBADF
 fcntl(-1, F_SETPIPE_SZ, 4096) = -1 EBADF
 fcntl(1*, F_SETFD, FD_CLOEXEC) = 0
 fcntl(1*, F_GETFL) = *O_
-futex(*, FUTEX_WAKE_BITSET|FUTEX_PRIVATE_FLAG, 1, 0xffffffff) = 0
+futex(*, FUTEX_WAKE_BITSET|FUTEX_PRIVATE_FLAG, 1, FUTEX_BITSET_MATCH_ANY) = 0
 futex(*, FUTEX_UNLOCK_PI) = -1
 prctl(PR_SET_NAME, "a name") = 0
 prctl(PR_SET_PDEATHSIG, SIGTERM) = -1 EINVAL
@@ -85,6 +85,21 @@ clone3({flags=CLONE_PARENT, exit_signal=200}, 64) = -1 EINVAL
 statfs("/proc", {f_type=0x9fa0, f_bsize=4096, *}) = 0
 uname({sysname="Linux", nodename="*"}) = 0
 getrlimit(RLIMIT_CORE, {rlim_cur=*}) = 0
+fcntl(*, F_GETLK, {l_type=F_UNLCK, l_whence=SEEK_SET, l_start=10, l_len=20, l_pid=0}) = 0
+fcntl(*, F_SETOWN_EX, {type=F_OWNER_PID, pid=1}) = 0
+fcntl(-1, F_SET_RW_HINT, [RWH_WRITE_LIFE_SHORT]) = -1 EBADF
+name_to_handle_at(-1, "x", {handle_bytes=0, handle_type=7}, 0x*, 0) = -1
+bpf(BPF_MAP_CREATE, {map_type=BPF_MAP_TYPE_ARRAY, value_size=8, max_entries=1}, 16) = -1
+bpf(BPF_MAP_GET_FD_BY_ID, {map_id=4294967280}, 12) = -1
+arch_prctl(ARCH_GET_FS, [0x*]) = 0
+keyctl(KEYCTL_SEARCH, 2147483647, "user", "a key", 0) = -1
+fsconfig(-1, FSCONFIG_SET_STRING, "source", "none", 0) = -1
+fsconfig(-1, FSCONFIG_SET_FLAG, "ro", NULL, 0) = -1
+ioctl(-1, _IOC(_IOC_READ, 0xfe, 0x77, 0x10), 0) = -1 EBADF
+fanotify_mark(-1, FAN_MARK_ADD, FAN_OPEN, FAN_NOFD, NULL) = -1
+fsmount(-1, 0, MOUNT_ATTR__ATIME|MOUNT_ATTR_RDONLY) = -1
+openat2(-1, "x", {flags=O_RDONLY|O_CLOEXEC, resolve=RESOLVE_BENEATH}, 32) = -1
+openat2(-1, "x", {flags=O_RDONLY|O_CLOEXEC, …}, 32) = -1 EFAULT
 sendmmsg(*, [{msg_hdr={msg_name={inet:127.0.0.1:45301}, msg_iov=[{iov_base=…, iov_len=5}], msg_iovlen=1}}, *{inet:127.0.0.1:45302}*], 2, 0) = 2
 execve("/nonexistent", ["name", "", "a b"], *) = -1 ENOENT
 """
@@ -120,10 +135,13 @@ class Arguments(unittest.TestCase):
     def test_data_of_messages_on_demand_and_never_what_is_redacted(self):
         for options, has_data in (((), True), (("--redact", "second*"), False)):
             data = os.path.join(self.folder.name, "data.db")
-            output(USCOPE, "record", "-q", *BACKEND_OPTIONS, "-e", "sendmmsg,execve", "--data", "64", *options, "--redact", "a b",
+            output(USCOPE, "record", "-q", *BACKEND_OPTIONS, "-e", "sendmmsg,execve,getsockname,select", "--data", "64", *options, "--redact", "a b",
                    "-o", data, "--", FIXTURE, stdin=subprocess.DEVNULL)
             lines = output(USCOPE, "events", data)
             self.assertEqual("second message" in lines, has_data, lines)
+            self.assertIn("{inet:0.0.0.0:0}, [128 => 16]) = 0", lines)
+            self.assertRegex(lines, r"getsockname\(-1, 0x[0-9a-f]+, \[16\]\) = -1 EBADF")
+            self.assertRegex(lines, r"select\(78, NULL, \[\d+ 77\], NULL, \{tv_sec=0, tv_usec=0\}\) = 2 \(out \[\d+ 77\]\)")
             self.assertIn('iov_base="first"', lines)
             self.assertIn('["name", "", "[redacted]"]', lines)
 

@@ -26,6 +26,8 @@
 #define EPOLL_DEL 2    /* EPOLL_CTL_DEL: the event has no meaning */
 #define SIZED_MOST 256 /* of structures and socket options whose length the program passes */
 #define SET_NAME 15    /* PR_SET_NAME */
+#define ARCH_GET_FS 0x1003
+#define ARCH_GET_GS 0x1004
 #define STAT_BYTES 144
 #define STATX_BYTES 256
 
@@ -195,10 +197,14 @@ static __always_inline int find_string(struct string_scratch *room, struct strin
 		break;
 	case USC_STRING_FIXED:
 	case USC_STRING_FIXED_OUT:
+	case USC_STRING_SET:
+	case USC_STRING_SET_OUT:
 		place->bytes = place->fixed;
 		break;
-	case USC_STRING_SIZED:
+	case USC_STRING_SIZED: /* what kernels have added is not known here, and zero where it is not used */
 		place->bytes = sized_bytes(next);
+		if (place->fixed && place->bytes > place->fixed)
+			place->bytes = place->fixed;
 		break;
 	case USC_STRING_SIZED_OUT:
 		find_sized_out(place, next);
@@ -468,6 +474,33 @@ static __always_inline long read_arguments(struct string_scratch *room, const st
 	return walk->taken <= USC_STRING_MOST ? walk->taken : -1;
 }
 
+/* The length before the call, which note_room() has kept, and the one after it. */
+static __always_inline long read_length(struct string_scratch *room, __u64 from, __u32 before, __s64 result)
+{
+	__u32 after = 0;
+
+	__builtin_memcpy(room->text, &before, sizeof(before));
+	if (result < 0 || read_user(&after, sizeof(after), (const void *)from))
+		return sizeof(before);
+	__builtin_memcpy(room->text + sizeof(before), &after, sizeof(after));
+	return 2 * sizeof(before);
+}
+
+/* Of what is not in memory to its end, also at the return, so much as lies in the first page. How many bytes; 0: none. */
+static __always_inline __u64 read_until_hole(struct string_scratch *room, __u64 from, __u64 bytes)
+{
+	__u64 there = PAGE_BYTES - from % PAGE_BYTES;
+
+	if (there >= bytes)
+		return 0;
+	/* For the verifier: from here on the bounds are those of this register. */
+	__asm__ volatile("" : "+r"(there));
+	if (there > PAGE_BYTES || read_user(room->text, there, (const void *)from))
+		return 0;
+	room->string.flags |= USC_STRING_TRUNCATED;
+	return there;
+}
+
 static __always_inline bool is_vector(__u32 kind)
 {
 	return kind >= USC_STRING_VECTOR && kind <= USC_STRING_BUFFERS_OUT;
@@ -485,6 +518,8 @@ static __always_inline long read_string(struct string_scratch *room, struct stri
 		return read_messages(room, place, abi, kind, result);
 	if (kind == USC_STRING_ARGUMENTS)
 		return read_arguments(room, place, abi);
+	if (kind == USC_STRING_LENGTH)
+		return read_length(room, place->from, place->fixed, result);
 	if (is_vector(kind))
 		return read_vector(room, place, abi, kind, result);
 	if (find_string(room, place, abi, kind, result))
@@ -499,8 +534,13 @@ static __always_inline long read_string(struct string_scratch *room, struct stri
 	__asm__ volatile("" : "+r"(bytes));
 	if (!bytes || bytes > USC_DATA_MOST)
 		return 0;
-	if (read_user(room->text, bytes, (const void *)place->from))
-		return -1;
+	if (read_user(room->text, bytes, (const void *)place->from)) {
+		if (!(room->string.flags & USC_STRING_LATE))
+			return -1;
+		bytes = read_until_hole(room, place->from, bytes);
+		if (!bytes)
+			return -1;
+	}
 	if (kind == USC_STRING_SIGINFO)
 		*(__u32 *)(room->text + SIGINFO_HOLE) = 0;
 	return bytes;
@@ -513,6 +553,33 @@ static __always_inline bool may_be_empty(__u32 kind, __u64 next)
 		return !(__u32)next;
 	return kind == USC_STRING_TEXT || kind == USC_STRING_DATA || kind == USC_STRING_DATA_OUT ||
 	       kind == USC_STRING_EPOLL_OUT;
+}
+
+static __always_inline bool is_fcntl(const struct task_entry *t)
+{
+	return t->abi == USC_ABI_I386 ? t->nr == I386_fcntl || t->nr == I386_fcntl64 : t->nr == NR_fcntl;
+}
+
+static __always_inline bool is_select(const struct task_entry *t)
+{
+	if (t->abi == USC_ABI_I386)
+		return false; /* its sets have words of 32 bits */
+	return t->nr == NR_select || t->nr == NR_pselect6;
+}
+
+#define MOST_SELECTED 1024
+#define WORD_BITS 64
+
+/* Of a structure whose size the kernel knows: by the configuration, of some calls by another argument. */
+static __always_inline __u32 fixed_bytes(const struct task_entry *t, __u32 arg)
+{
+	__u32 count = t->args[0];
+
+	if (is_select(t))
+		return count <= MOST_SELECTED ? (count + WORD_BITS - 1) / WORD_BITS * (WORD_BITS / 8) : 0;
+	if (is_fcntl(t))
+		return t->abi == USC_ABI_I386 && usc_fcntl_takes_lock(t->args[1]) ? 0 : usc_fcntl_structure(t->args[1]);
+	return usc_structure_bytes(structure_word(t->abi, t->nr), arg);
 }
 
 /* Reads and sends one string. Not 0: it could not be read. A function of its own for the verifier, which goes through
@@ -531,7 +598,7 @@ USC_SUBPROGRAM int take_string(struct task_entry *t, __u32 arg, __u32 kind, __u3
 	place.from = t->args[arg];
 	if (arg < USC_STRING_ARGS - 1)
 		place.next = t->args[arg + 1];
-	place.fixed = usc_structure_bytes(structure_word(t->abi, t->nr), arg);
+	place.fixed = kind == USC_STRING_LENGTH ? t->address_room : fixed_bytes(t, arg);
 	if (!cpu || !room) {
 		count_loss(cpu, USC_LOSS_SCRATCH_BUSY_STRING, t->process);
 		return 0;
@@ -569,23 +636,40 @@ static __always_inline __u32 arg_of_slot(__u32 slot)
 	return slot < USC_STRING_ARGS ? slot : slot - USC_STRING_ARGS;
 }
 
-static __always_inline bool is_fcntl(const struct task_entry *t)
+/* The text arguments of keyctl, by its command: those of JOIN_SESSION_KEYRING, SEARCH, RESTRICT_KEYRING. */
+static __always_inline bool is_key_text(__u32 command, __u32 arg)
 {
-	return t->abi == USC_ABI_I386 ? t->nr == I386_fcntl || t->nr == I386_fcntl64 : t->nr == NR_fcntl;
+	return command == 1 ? arg == 1 : (command == 10 || command == 29) && arg > 1;
+}
+
+/* Does a call of 64 bits look at an argument that is a text, or a number with some commands? */
+static __always_inline bool is_text(const struct task_entry *t, __u32 arg)
+{
+	__u32 command = t->args[0];
+
+	if (t->nr == NR_keyctl)
+		return is_key_text(command, arg);
+	if (t->nr == NR_fsconfig) /* FSCONFIG_SET_STRING, FSCONFIG_SET_PATH and FSCONFIG_SET_PATH_EMPTY have a text as value */
+		return arg == 2 || t->args[1] == 1 || t->args[1] == 3 || t->args[1] == 4;
+	return t->nr != NR_prctl || command == SET_NAME;
 }
 
 /* Does the call look at an argument of this kind? What it does not look at may be anything that the program has. */
-static __always_inline bool is_looked_at(const struct task_entry *t, __u32 kind)
+static __always_inline bool is_looked_at(const struct task_entry *t, __u32 kind, __u32 arg)
 {
 	if (kind == USC_STRING_EPOLL)
 		return t->args[1] != EPOLL_DEL;
 	if (kind == USC_STRING_TIME && usc_futex_is_plain(t->abi, t->nr))
 		return usc_futex_waits(t->args[1]);
 	if (kind == USC_STRING_FIXED && is_fcntl(t))
-		return usc_fcntl_takes_lock(t->args[1]);
-	if (kind == USC_STRING_TEXT && t->nr == (t->abi == USC_ABI_I386 ? I386_prctl : NR_prctl))
-		return t->args[0] == SET_NAME;
-	return true;
+		return !usc_fcntl_gets(t->args[1]) || usc_fcntl_takes_lock(t->args[1]);
+	if (kind == USC_STRING_FIXED_OUT && is_fcntl(t))
+		return usc_fcntl_gets(t->args[1]);
+	if (kind == USC_STRING_FIXED_OUT && t->abi != USC_ABI_I386 && t->nr == NR_arch_prctl)
+		return t->args[0] == ARCH_GET_FS || t->args[0] == ARCH_GET_GS;
+	if (kind == USC_STRING_TEXT && t->abi == USC_ABI_I386)
+		return t->nr != I386_prctl || t->args[0] == SET_NAME;
+	return kind != USC_STRING_TEXT || is_text(t, arg);
 }
 
 /* The kind in a slot; 0: there is nothing that is read, or the argument is NULL. */
@@ -596,15 +680,15 @@ static __always_inline __u32 kind_in_slot(const struct task_entry *t, __u64 kind
 
 	if (arg >= USC_STRING_ARGS || !t->args[arg])
 		return 0;
-	return is_looked_at(t, kind) ? kind : 0;
+	return is_looked_at(t, kind, arg) ? kind : 0;
 }
 
-/* How long an address the kernel may write: what the length holds before the call. */
+/* How long an address the kernel may write: what the length, which an argument points to, holds before the call. */
 static __always_inline void note_room(struct task_entry *t, __u32 arg)
 {
 	t->address_room = 0;
-	if (arg < USC_STRING_ARGS - 1)
-		read_user(&t->address_room, sizeof(t->address_room), (const void *)t->args[arg + 1]);
+	if (arg < USC_STRING_ARGS)
+		read_user(&t->address_room, sizeof(t->address_room), (const void *)t->args[arg]);
 }
 
 static __always_inline __u32 passed_kind(__u32 message)
@@ -641,6 +725,8 @@ USC_SUBPROGRAM int take_slot_at_entry(struct task_entry *t, __u64 kinds, __u32 s
 	if (!kind)
 		return 0;
 	if (kind == USC_STRING_ADDRESS_OUT)
+		note_room(t, arg_of_slot(slot) + 1);
+	else if (kind == USC_STRING_LENGTH)
 		note_room(t, arg_of_slot(slot));
 	return !usc_string_is_read_at_entry(kind) || take_slot(t, arg_of_slot(slot), kind, 0, 0);
 }
@@ -665,7 +751,7 @@ USC_SUBPROGRAM int take_slot_at_return(struct task_entry *t, __u64 kinds, __u32 
 	kind = kind_in_slot(t, kinds, slot);
 	if (!kind || kind == USC_STRING_FUTEX)
 		return 0;
-	if (!is_there_at_return(kind, result))
+	if (kind == USC_STRING_LENGTH ? t->event_flags & USC_EVENT_ATTACHED : !is_there_at_return(kind, result))
 		return 0;
 	if (usc_string_is_read_at_entry(kind))
 		take_slot(t, arg_of_slot(slot), kind, USC_STRING_LATE, 0);
