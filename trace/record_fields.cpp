@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "support/text.h"
+#include "trace/argument_list.h"
 #include "trace/loss_class.h"
 #include "trace/names.h"
 #include "trace/record_type.h"
@@ -135,10 +136,14 @@ void add_frames(Tail& tail) {
 void add_exec(Tail& tail) {
   const auto exec = tail.record().as<usc_exec>();
   tail.text("path", tail.bytes<usc_exec>(exec.path_bytes));
+  const ExecArguments arguments = exec_arguments(exec, tail.record().data<usc_exec>(0, std::string_view::npos));
   std::vector<RecordValue> words;
-  for (const std::string_view word : split_nul(tail.bytes<usc_exec>(exec.argv_bytes, exec.path_bytes)))
-    words.emplace_back(std::string(word));
+  for (const std::string_view word : split_nul(arguments.list)) words.emplace_back(std::string(word));
   tail.list("argv", std::move(words));
+  if (arguments.end.empty()) return;
+  std::vector<RecordValue> last;
+  for (const std::string_view word : split_nul(arguments.end)) last.emplace_back(std::string(word));
+  tail.list("argv_end", std::move(last));
 }
 
 void add_file_info(Tail& tail) {

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "support/socket_address.h"
+#include "trace/argument_list.h"
 #include "trace/passed_file.h"
 #include "trace/record_builder.h"
 #include "trace/record_type.h"
@@ -118,19 +119,21 @@ const usc_record& StringFilter::filter_arguments(const usc_string& string) {
 
 const usc_record& StringFilter::filter_exec(const usc_exec& exec) {
   const std::string_view path = part_of(tail_of(exec), 0, exec.path_bytes);
-  std::string_view arguments = part_of(tail_of(exec), path.size(), exec.argv_bytes);
-  if (!strings_) arguments = {};
-  const bool is_cut = exec.argv_total > exec.argv_bytes;
+  ExecArguments arguments = exec_arguments(exec, tail_of(exec));
+  if (!strings_) arguments.list = arguments.end = {};
+  const bool is_cut = arguments.is_cut;
   const std::string new_path =
       redactor_.hides(path, path.size() >= USC_PATH_BYTES - 1) ? std::string(kRedacted) : std::string(path);
-  const std::string new_arguments = redactor_.redact_list(arguments, is_cut);
+  const std::string new_arguments = redactor_.redact_list(arguments.list, is_cut);
   usc_exec fixed{};
   std::memcpy(static_cast<void*>(&fixed), &exec, sizeof(fixed));
   fixed.path_bytes = static_cast<__u16>(new_path.size());
   fixed.argv_bytes = static_cast<__u16>(std::min<std::size_t>(new_arguments.size(), UINT16_MAX));
   // Whether it was cut off, and no more, is to be seen from it; where the list is left out, that it is.
   fixed.argv_total = fixed.argv_bytes + (is_cut || !strings_ ? 1U : 0U);
-  return rebuild(bytes_, fixed, new_path + new_arguments);
+  std::string tail = new_path + new_arguments;
+  add_argument_end(tail, redactor_.redact_list(arguments.end, false));
+  return rebuild(bytes_, fixed, tail);
 }
 
 }  // namespace uscope::trace

@@ -59,14 +59,15 @@ std::string list_item_text(std::string_view item, bool may_be_cut) {
   return printable_in_quotes(std::string(item)) + (is_cut ? std::string(kCut) : "");
 }
 
-// `["echo","a b"]` as `["echo", "a b"]`; `["echo","a b…",null]`, which was cut, as `["echo", "a b"…, …]`.
+// `["echo","a b"]` as `["echo", "a b"]`; `["echo","a b…",null]`, which was cut, as `["echo", "a b"…, …]`, with the last
+// ones behind it.
 std::string json_list_text(const std::string& json) {
   const auto list = nlohmann::json::parse(json, nullptr, false);
   if (!list.is_array()) return printable_in_quotes(json);
   std::string out;
   for (std::size_t i = 0; i < list.size(); i++) {
     if (!out.empty()) out += ", ";
-    const bool is_cut = i + 2 == list.size() && list.back().is_null();
+    const bool is_cut = i + 1 < list.size() && list[i + 1].is_null();
     out += list[i].is_string() ? list_item_text(list[i].get<std::string>(), is_cut) : std::string(kCut);
   }
   return "[" + out + "]";

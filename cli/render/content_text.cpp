@@ -355,7 +355,7 @@ std::optional<std::string> structure_text(const EventRow& event, const EventCont
 }
 
 // " (in [3], out [4])": the descriptors that a select found ready.
-std::string selected_text(const EventRow& event) {
+std::string ready_sets_text(const EventRow& event) {
   constexpr std::array<const char*, 3> kSets = {"in", "out", "except"};
   std::string out;
   for (std::size_t i = 0; i < kSets.size(); i++) {
@@ -399,7 +399,7 @@ std::string content_text(const EventRow& event, const EventContent& content) {
 
 std::string found_text(const EventRow& event) {
   if (event.contents.empty()) return "";
-  if (letter_of(event, 1) == '1') return selected_text(event);
+  if (letter_of(event, 1) == '1') return ready_sets_text(event);
   if (letter_of(event, 0) != 'U') return "";
   const EventContent* found = find_structure(event, 0, Source::kKernel);
   if (found == nullptr || !found->bytes) return "";

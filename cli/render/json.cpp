@@ -30,7 +30,7 @@ nlohmann::ordered_json json_value(const std::optional<analyzer::StackRowId>& id)
 nlohmann::ordered_json words_json(const std::string& words) {
   auto list = nlohmann::ordered_json::parse(words, nullptr, false);
   const auto is_word = [&](const nlohmann::ordered_json& word) {
-    return word.is_string() || (word.is_null() && &word == &list.back());  // the list was cut
+    return word.is_string() || word.is_null();  // the list was cut
   };
   if (list.is_array() && std::all_of(list.begin(), list.end(), is_word)) return list;
   return nlohmann::ordered_json::array({to_utf8(words)});

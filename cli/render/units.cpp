@@ -81,9 +81,9 @@ std::string command_line(const std::string& words) {
   if (empty <= kShownEmpty) words_left = list.size();
   for (std::size_t i = 0; i < words_left; i++) {
     const auto& word = list[i];
-    const bool is_end = word.is_null() && &word == &list.back();  // the list was cut
-    if (!word.is_string() && !is_end) return words;
-    line += (line.empty() ? "" : " ") + (is_end ? "…" : shell_quoted(word.get_ref<const std::string&>()));
+    const bool is_gap = word.is_null();  // the list was cut
+    if (!word.is_string() && !is_gap) return words;
+    line += (line.empty() ? "" : " ") + (is_gap ? "…" : shell_quoted(word.get_ref<const std::string&>()));
   }
   if (empty > kShownEmpty) line += fmt::format(" … ({} empty arguments)", empty);
   return line;

@@ -29,13 +29,15 @@ ImageFacts image_facts(const trace::RawRecord& record) {
   image.time = exec.head.time;
   image.path = trace_text(record.data<usc_exec>(0, exec.path_bytes));
   image.comm = trace::fixed_text(exec.name, sizeof(exec.name));
-  image.arguments = record.data<usc_exec>(exec.path_bytes, exec.argv_bytes);
-  image.cut = exec.argv_total > exec.argv_bytes;
+  const trace::ExecArguments arguments = trace::exec_arguments(exec, record.data<usc_exec>(0, std::string_view::npos));
+  image.arguments = arguments.list;
+  image.cut = arguments.is_cut;
+  image.arguments_end = arguments.end;
   return image;
 }
 
 std::string ImageFacts::argv_json() const {
-  return trace::argument_list_json(arguments, cut);
+  return trace::argument_list_json(arguments, cut, arguments_end);
 }
 
 trace::ProcessNames ImageFacts::names(std::string_view executable) const {

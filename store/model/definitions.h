@@ -61,13 +61,14 @@ struct ImageFacts {
   trace::TaskId task;  // that called exec, 0 = it was running when tracing began
   trace::FileId exe_file;
   std::uint64_t time = 0;
-  std::string path;       // trace's text
-  std::string comm;       // of its first thread, then
-  std::string arguments;  // NUL-separated, as the kernel side read them
-  bool cut = false;       // there were more
+  std::string path;           // trace's text
+  std::string comm;           // of its first thread, then
+  std::string arguments;      // NUL-separated, as the kernel side read them
+  bool cut = false;           // there were more
+  std::string arguments_end;  // the last ones of a list that is cut
 
-  // The arguments as a JSON array of texts. A list that was cut off ends with null; an argument before that which is
-  // cut ends with "…".
+  // The arguments as a JSON array of texts. Where arguments of a list that was cut are missing stands null; an
+  // argument before that which is cut ends with "…".
   [[nodiscard]] std::string argv_json() const;
   // How a process with this image is called; `executable`: the path of its file, a trace's text.
   [[nodiscard]] trace::ProcessNames names(std::string_view executable) const;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "support/clock.h"
+#include "trace/argument_list.h"
 
 namespace uscope::tracer {
 namespace {
@@ -21,9 +22,15 @@ trace::RecordBuilder<usc_exec> completed(const usc_exec& exec, const ProcessPort
   path.resize(std::min<std::size_t>(path.size(), USC_PATH_BYTES));
   whole.path_bytes = static_cast<__u16>(path.size());
   whole.argv_total = static_cast<__u32>(arguments.size());
-  arguments.resize(std::min<std::size_t>(arguments.size(), USC_ARGV_BYTES));
-  whole.argv_bytes = static_cast<__u16>(arguments.size());
-  return std::move(trace::RecordBuilder<usc_exec>(whole).add(path).add(arguments));
+  std::string_view end;
+  if (arguments.size() > USC_ARGV_BYTES)
+    end = std::string_view(arguments).substr(arguments.size() - USC_ARGV_END_BYTES);
+  const std::size_t kept = end.empty() ? arguments.size() : USC_ARGV_BYTES - USC_ARGV_END_BYTES;
+  whole.argv_bytes = static_cast<__u16>(kept);
+  std::string tail = path + arguments.substr(0, kept);
+  if (const std::size_t whole_ones = end.find('\0'); whole_ones != std::string_view::npos)
+    trace::add_argument_end(tail, end.substr(whole_ones + 1));
+  return std::move(trace::RecordBuilder<usc_exec>(whole).add(tail));
 }
 
 }  // namespace

@@ -5,7 +5,8 @@
 
 #include "uscope/records/head.h"
 
-#define USC_ARGV_BYTES 1024 /* longest argument list taken in the kernel */
+#define USC_ARGV_BYTES 1024    /* longest argument list taken in the kernel */
+#define USC_ARGV_END_BYTES 256 /* of them the end of a list that is longer */
 
 #define USC_TASK_PROCESS 1  /* first thread of a new process */
 #define USC_TASK_LAUNCHED 2 /* the launched command */
@@ -70,6 +71,14 @@ struct usc_exec {
 	char data[];
 };
 
+/* The last bytes of an argument list that was cut: in usc_exec.data behind what was kept of its beginning, on the next
+ * multiple of eight. */
+struct usc_argv_end {
+	__u16 bytes; /* at text */
+	__u16 pad[3];
+	char text[];
+};
+
 #define USC_EXIT_GROUP_DEAD 1 /* the last thread of its process */
 #define USC_EXIT_LEFT 2	      /* it goes on, but no longer traced: `code` means nothing */
 
@@ -108,6 +117,7 @@ struct usc_fd {
 };
 
 USC_ASSERT_SIZE(usc_task, 96);
+USC_ASSERT_SIZE(usc_argv_end, 8);
 USC_ASSERT_SIZE(usc_exec, 72);
 USC_ASSERT_SIZE(usc_task_exit, 40);
 USC_ASSERT_SIZE(usc_task_name, 40);

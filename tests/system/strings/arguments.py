@@ -145,6 +145,17 @@ class Arguments(unittest.TestCase):
             self.assertIn('iov_base="first"', lines)
             self.assertIn('["name", "", "[redacted]"]', lines)
 
+    def test_of_a_long_argument_list_the_beginning_and_the_end(self):
+        many = [f"argument{i}" for i in range(5000)]
+        long = os.path.join(self.folder.name, "long.db")
+        for options, last in (((), '"argument4998", "argument4999"]'), (("--redact", "*4999"), '"argument4998", "[redacted]"]')):
+            output(USCOPE, "record", "-q", *BACKEND_OPTIONS, "-e", "execve", *options, "-o", long, "--", "true", *many)
+            line = output(USCOPE, "events", "-e", "execve", long).splitlines()[-1]
+            self.assertIn('["true", "argument0", "argument1", ', line)
+            self.assertIn(last, line)
+            self.assertRegex(line, r'(…|\[redacted\]), …, "argument49\d\d", ')
+        self.assertRegex(output(USCOPE, "tree", long), r"true argument0 .*…'? … argument49\d\d .* argument4998")
+
     def test_an_error_in_the_low_half_of_a_result_is_one(self):
         self.assertIn("modify_ldt", output(USCOPE, "events", "--failed", "-e", "modify_ldt", self.database))
 

@@ -150,7 +150,7 @@ class Contents(unittest.TestCase):
         writes = self.contents("write", null)
         self.assertEqual(writes[0], (1, DATA, PROGRAM, b"data" + bytes(12), 1))
         self.assertEqual(writes[-1], (1, DATA, PROGRAM, b"the end", 0))
-        self.assertEqual(len(writes), 2, writes)  # of the others not even the first byte could be read, or not all
+        self.assertEqual(writes[1:-1], [(1, DATA, PROGRAM, bytes(6), 1)])  # what lies before the end of what is readable
         vectors = [(holds, value, cut) for _, holds, _, value, cut in self.contents("writev", null)]
         self.assertEqual(len(vectors), 6, vectors)
         self.assertEqual(vectors[0], (DATA, b"data" + b"data" + bytes(8), 1))

@@ -139,12 +139,29 @@ static __noinline __u32 announce_image(struct task_struct *task, struct task_ent
 	return exe;
 }
 
+/* Takes the end of a list that is longer than what is kept. Returns how many bytes it takes; 0: it could not be read. */
+static __always_inline __u32 take_argv_end(struct text_scratch *text, __u64 at, __u64 arg_end)
+{
+	struct usc_argv_end *end;
+
+	/* For the verifier: from here on the bounds are those of this register. */
+	__asm__ volatile("" : "+r"(at));
+	if (at > USC_PATH_BYTES + USC_ARGV_BYTES)
+		return 0;
+	end = (struct usc_argv_end *)(text->exec.data + at);
+	__builtin_memset(end, 0, sizeof(*end));
+	if (read_user(end->text, USC_ARGV_END_BYTES, (void *)(arg_end - USC_ARGV_END_BYTES)))
+		return 0;
+	end->bytes = USC_ARGV_END_BYTES;
+	return sizeof(*end) + USC_ARGV_END_BYTES;
+}
+
 static __noinline int send_exec(struct task_struct *task, struct task_entry *t, struct linux_binprm *bprm,
 				__u32 old_tid, __u32 serial)
 {
 	__u32 cpu_number = current_cpu();
 	struct text_scratch *text = text_at(cpu_number);
-	__u64 arg_start, arg_end, total; /* 64 bits: 6.1's verifier loses a bound that is tested on a 32-bit copy */
+	__u64 arg_start, arg_end, total, kept; /* 64 bits: 6.1's verifier loses a bound that is tested on a 32-bit copy */
 	__u32 bytes;
 	long got;
 
@@ -167,14 +184,17 @@ static __noinline int send_exec(struct task_struct *task, struct task_entry *t, 
 	arg_end = MM_FIELD(task, arg_end);
 	total = arg_end - arg_start;
 	text->exec.argv_total = total;
-	if (total > USC_ARGV_BYTES)
-		total = USC_ARGV_BYTES;
-	if (bytes < USC_PATH_BYTES && total && !read_user(text->exec.data + bytes, total, (void *)arg_start)) {
-		text->exec.argv_bytes = total;
-		bytes += total;
+	kept = total;
+	if (kept > USC_ARGV_BYTES)
+		kept = USC_ARGV_BYTES - USC_ARGV_END_BYTES;
+	if (bytes < USC_PATH_BYTES && kept && !read_user(text->exec.data + bytes, kept, (void *)arg_start)) {
+		text->exec.argv_bytes = kept;
+		bytes += kept;
 	}
 	bytes = (bytes + 7) & ~7u;
-	if (bytes > USC_PATH_BYTES + USC_ARGV_BYTES ||
+	if (total > USC_ARGV_BYTES)
+		bytes += take_argv_end(text, bytes, arg_end);
+	if (bytes > USC_PATH_BYTES + USC_ARGV_BYTES + 2 * sizeof(struct usc_argv_end) ||
 	    send_record(&text->exec.head, USC_RECORD_EXEC, sizeof(text->exec) + bytes, serial, now_ns(), true))
 		count_loss(cpu_state_of(cpu_number), USC_LOSS_RING_FULL_RECORD, t->process);
 	return 0;
