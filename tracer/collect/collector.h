@@ -118,7 +118,12 @@ class Collector {
     if (unprobed_) unprobed_->add(map);
   }
   void on_blind_map(const usc_blind_map& map) {
-    if (unprobed_) unprobed_->add(map);
+    if (unprobed_ && !had_breakpoints(map)) unprobed_->add(map);
+  }
+  // Whether it was executable before, and had breakpoints: these stay in it while it is writable.
+  [[nodiscard]] bool had_breakpoints(const usc_blind_map& map) const {
+    const auto before = mappings_.find(trace::MmId(map.mm), map.start, map.head.time);
+    return before && before->file == trace::FileId(map.file);
   }
   void on_unmap(const usc_unmap& unmap) { mappings_.remove(unmap); }
   void on_file(const usc_file& file) { record_error(files_.add_announced(file)); }

@@ -118,8 +118,8 @@ void UnprobedCode::judge(const Mapping& mapping, const File& file, const Tell& t
   if (mapping.time < probed.since_ns) count(tasks_.find(mapping.task).process, mapping.file, mapping.time, "", tell);
   if (mapping.blind && mapping.holds_one_of(probed.places))
     count(mapping,
-          fmt::format("executes a shared or writable mapping of {}, in which the kernel puts no probes: what it calls "
-                      "there is not recorded",
+          fmt::format("executes a mapping of {} that is shared, or was writable when it was made, in which the kernel "
+                      "puts no probes: what it calls there is not recorded",
                       file.path),
           tell);
 }

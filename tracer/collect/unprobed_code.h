@@ -2,7 +2,8 @@
 // Which traced processes have code of a target in memory that has no probes: probes are in files, by inode. The kernel
 // side tells of every executable mapping; each is held against the files in which there are probes:
 //
-// - A shared or writable mapping of a probed place gets no breakpoints: the process is counted (`probe_not_there`).
+// - A mapping of a probed place that is shared, or writable when it is made, gets no breakpoints: the process is
+//   counted (`probe_not_there`).
 // - A file that a target means and that has no probes (a program was replaced, a library came late) is read for the
 //   target, in another process, and probed. Who has mapped it before is counted: it may have called what was not probed
 //   yet. A file in the place of a probed one that has no such function is said, and counted. A target means a file by

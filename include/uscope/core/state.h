@@ -47,18 +47,19 @@
 #define MAPPING_I386 ~0u /* task_entry.mapping_nr of a 32-bit program's call */
 
 /* task_entry.flags */
-#define TASK_IN_CALL 1	   /* between entry and exit of a recorded call */
-#define TASK_NEWBORN 2	   /* its first exit without an entry is its birth */
-#define TASK_SKIPPED 4	   /* in a call that -e leaves out */
-#define TASK_MAPPING 8	   /* in a call that counts in mm_slot.changing */
-#define TASK_ADOPTED 16	   /* came into the map in the middle of its life: maybe in the middle of a call */
-#define TASK_COPIED 32	   /* its address space was copied by a fork, and no exec has made another */
-#define TASK_EXECED 64	   /* its exec has been seen: where several programs may see one */
-#define TASK_ENDED 128	   /* its end has been announced */
-#define TASK_MAKING 256	   /* in a call that counts in mm_slot.making */
-#define TASK_MAPS_DATA 512 /* in a call that maps data at an address that the kernel chooses */
-#define TASK_HELD 1024	   /* its calls are not recorded until its mappings are known: is_held() */
-#define TASK_ASKED 2048	   /* in a call that a question was asked of at its entry: its end is no event */
+#define TASK_IN_CALL 1	      /* between entry and exit of a recorded call */
+#define TASK_NEWBORN 2	      /* its first exit without an entry is its birth */
+#define TASK_SKIPPED 4	      /* in a call that -e leaves out */
+#define TASK_MAPPING 8	      /* in a call that counts in mm_slot.changing */
+#define TASK_ADOPTED 16	      /* came into the map in the middle of its life: maybe in the middle of a call */
+#define TASK_COPIED 32	      /* its address space was copied by a fork, and no exec has made another */
+#define TASK_EXECED 64	      /* its exec has been seen: where several programs may see one */
+#define TASK_ENDED 128	      /* its end has been announced */
+#define TASK_MAKING 256	      /* in a call that counts in mm_slot.making */
+#define TASK_MAPS_DATA 512    /* in a call that maps data at an address that the kernel chooses */
+#define TASK_HELD 1024	      /* its calls are not recorded until its mappings are known: is_held() */
+#define TASK_ASKED 2048	      /* in a call that a question was asked of at its entry: its end is no event */
+#define TASK_MAKES_BLIND 4096 /* in a call that makes a mapping executable in which the kernel has put no breakpoints */
 
 /* task_entry.state while one processor is deciding it; the others are enum usc_process_state */
 #define STATE_DECIDING 3

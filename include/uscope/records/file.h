@@ -23,8 +23,9 @@ struct usc_map {
 };
 
 /*
- * An executable mapping of a file in which the kernel puts no breakpoints: it is shared, or may be written to. For the
- * collector, and only where there are probes in files; it may come several times for one mapping.
+ * An executable mapping of a file in which the kernel puts no breakpoints: it is shared, or may be written to, or was so at the record's
+ * time, before it was made executable. For the collector, and only where there are probes in files; it may come several times for one
+ * mapping.
  */
 struct usc_blind_map {
 	struct usc_record head;

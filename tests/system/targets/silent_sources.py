@@ -70,13 +70,20 @@ int main(int argc, char** argv) {
     execl(path, argv[0], how[0] == 'm' ? "sleeps" : NULL, NULL);
     return 1;
   }
-  if (strcmp(how, "shared") == 0 || strcmp(how, "writable") == 0) {
+  int shared = strcmp(how, "shared") == 0, writable = strcmp(how, "writable") == 0, first = strcmp(how, "first") == 0;
+  if (shared || writable || first || strcmp(how, "none") == 0) {
     extern char __executable_start;
-    int fd = open("/proc/self/exe", O_RDONLY);
-    int writable = how[0] == 'w';
-    called = (int (*)(int))mmap(0, 4096, PROT_READ | PROT_EXEC | (writable ? PROT_WRITE : 0), writable ? MAP_PRIVATE : MAP_SHARED, fd,
-                                (char*)&work - &__executable_start);
+    int fd = open("/proc/self/exe", O_RDONLY), executable = PROT_READ | PROT_EXEC;
+    called = (int (*)(int))mmap(0, 4096, shared ? executable : writable ? executable | PROT_WRITE : first ? PROT_READ | PROT_WRITE : PROT_NONE,
+                                shared ? MAP_SHARED : MAP_PRIVATE, fd, (char*)&work - &__executable_start);
+    if (first && argc > 2) ((char*)called)[4095] = 1;
+    if (!shared && !writable) mprotect(called, 4096, executable);
     work(0);
+  }
+  if (strcmp(how, "opened") == 0) {
+    /* Its own code: the breakpoints stay. */
+    mprotect((void*)work, 4096, PROT_READ | PROT_WRITE);
+    mprotect((void*)work, 4096, PROT_READ | PROT_EXEC);
   }
   if (strcmp(how, "copied") == 0) {
     char* copy = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -257,11 +264,14 @@ class SilentSources(TraceCase):
 
     def test_code_without_breakpoints_is_counted(self):
         program = self.build("calls", CALLS, "-no-pie")
-        for how in ("shared", "writable"):
-            done = self.record(f"ufunction:{program}:work", program, how, options=["--force"])
+        for how in (["shared"], ["writable"], ["first"], ["first", "written"]):
+            done = self.record(f"ufunction:{program}:work", program, *how, options=["--force"])
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual((self.hits(), self.losses()), (1, {"probe_not_there": 1}), how)
             self.assertIn("puts no probes", done.stderr)
+        for how, hits in (("none", 6), ("opened", 5)):
+            done = self.record(f"ufunction:{program}:work", program, how, options=["--force"])
+            self.assertEqual((done.returncode, self.hits(), self.losses()), (0, hits, {}), (how, done.stderr))
         done = self.record(f"ufunction:{program}:behind", program, "", options=["--force"])
         self.assertEqual(self.losses(), {}, done.stderr)
 

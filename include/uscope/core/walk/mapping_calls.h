@@ -68,6 +68,11 @@ static __always_inline bool may_change_mappings(__u32 nr)
 	       nr == NR_shmdt || nr == NR_remap_file_pages || nr == NR_pkey_mprotect || nr == NR_arch_prctl;
 }
 
+static __always_inline bool changes_protection(__u32 nr)
+{
+	return nr == NR_mprotect || nr == NR_pkey_mprotect;
+}
+
 /* A call begins that is one of those above. */
 static __noinline int mapping_call_begins(struct task_entry *t)
 {
@@ -76,7 +81,11 @@ static __noinline int mapping_call_begins(struct task_entry *t)
 	if (!t)
 		return 0;
 	change = change_by_call(t);
+	t->flags &= ~TASK_MAKES_BLIND;
 	if (change != CHANGES_NOTHING) {
+		if (has_probes_in_files() && t->abi == USC_ABI_X86_64 && changes_protection(t->nr) &&
+		    is_blind_now(t->args[0]))
+			t->flags |= TASK_MAKES_BLIND;
 		t->mapping_nr = t->abi == USC_ABI_I386 ? MAPPING_I386 : t->nr;
 		t->mapping_ns = now_ns();
 		mappings_begin(t, change == CHANGES_MAKE);
@@ -127,6 +136,8 @@ static __noinline int mappings_changed(struct task_entry *t, __s64 result)
 	case NR_mprotect:
 	case NR_pkey_mprotect:
 		widen_exec_range(t->mm, t->args[0], t->args[1]);
+		if (t->flags & TASK_MAKES_BLIND)
+			announce_blind(t->args[0], t->mm, t->serial, t->mapping_ns);
 		announce_later(t, t->args[0]);
 		break;
 	case NR_mremap:

@@ -398,10 +398,13 @@ static __always_inline __u32 file_serial(struct task_struct *task, struct file *
 	return serial;
 }
 
-/* Where the kernel's valid_vma() (kernel/events/uprobes.c) is false, a probed file has no breakpoints. */
+/*
+ * Where the kernel's valid_vma() (kernel/events/uprobes.c) is false, a probed file has no breakpoints. They are put in when a mapping is
+ * made (uprobe_mmap()), and not when it ceases to be writable.
+ */
 #define WITHOUT_BREAKPOINTS (VM_MAYSHARE | VM_WRITE)
 
-static __noinline int send_blind_mapping(struct found *found)
+static __noinline int send_blind_mapping(struct found *found, __u64 time)
 {
 	struct usc_blind_map record = {};
 
@@ -412,7 +415,7 @@ static __noinline int send_blind_mapping(struct found *found)
 	record.start = found->start;
 	record.end = found->end;
 	record.offset = found->offset;
-	if (send_record(&record.head, USC_RECORD_BLIND_MAP, sizeof(record), found->serial, now_ns(), false))
+	if (send_record(&record.head, USC_RECORD_BLIND_MAP, sizeof(record), found->serial, time, false))
 		count_loss(cpu_state_of(current_cpu()), USC_LOSS_RING_FULL_RECORD, 0);
 	return 0;
 }
@@ -430,7 +433,7 @@ static long on_vma(struct task_struct *task, struct vm_area_struct *vma, struct 
 		found->file = file_serial(task, file, found);
 		found->status = found->file ? FOUND : FOUND_LOST;
 		if (has_probes_in_files() && vma->vm_flags & WITHOUT_BREAKPOINTS && found->file)
-			send_blind_mapping(found);
+			send_blind_mapping(found, now_ns());
 	} else {
 		found->file = (__u64)MM_FIELD(task, context.vdso) == found->start ? USC_FILE_VDSO : USC_FILE_NONE;
 		found->offset = 0;
@@ -564,6 +567,32 @@ static __always_inline void find_mapping(struct found *found)
 	error = with_vma(found->address, on_vma, found);
 	if (error == RESULT_EBUSY)
 		found->status = FOUND_BUSY;
+}
+
+static long on_vma_before(struct task_struct *task, struct vm_area_struct *vma, __u32 *blind)
+{
+	*blind = vma->vm_file && vma->vm_flags & WITHOUT_BREAKPOINTS;
+	return 0;
+}
+
+/* Is what is mapped at an address from a file, and without breakpoints? */
+static __noinline bool is_blind_now(__u64 address)
+{
+	__u32 blind = 0;
+
+	with_vma(address, on_vma_before, &blind);
+	return blind;
+}
+
+/* Tells of a mapping that has become executable, in which there were no breakpoints at `time`. */
+USC_SUBPROGRAM int announce_blind(__u64 address, __u32 mm, __u32 serial, __u64 time)
+{
+	struct found found = {.address = address, .mm = mm, .serial = serial};
+
+	find_mapping(&found);
+	if (found.status == FOUND && found.file >= USC_FILE_FIRST)
+		send_blind_mapping(&found, time);
+	return 0;
 }
 
 /* Tells of the executable mapping at an address, if there is one. For the verifier, which goes through it once, not for
