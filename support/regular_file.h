@@ -3,9 +3,9 @@
 // change: what a traced program maps, executes, names as its interpreter or writes beside itself. Opening is an act: a
 // tape rewinds, a watchdog is armed, a FIFO's writer goes on. So what a path leads to is first held without opening it
 // (O_PATH), then looked at, and only a regular file is opened: by its descriptor, so that it is the file that was
-// looked at. Opening also breaks a write lease (fcntl(2), F_SETLEASE): its holder gets a signal, which ends it if it has
-// no handler. So a file with such a lease is left alone; should it get one between the look and the opening, nobody waits
-// for the holder. tests/layout/opens.py holds the tree to this.
+// looked at. Opening also breaks a write lease (fcntl(2), F_SETLEASE): its holder gets a signal, which ends it if it
+// has no handler. So a file with such a lease is left alone; should it get one between the look and the opening, nobody
+// waits for the holder. tests/layout/opens.py holds the tree to this.
 #pragma once
 
 #include <fcntl.h>
@@ -35,8 +35,8 @@ struct FileIdentity {
 [[nodiscard]] int stat_without_server(int fd, struct stat& status);
 
 // Opens what a descriptor of O_PATH refers to, if it is a regular file; else the result is empty, with errno: EINVAL if
-// it is something else, which stays unopened; EAGAIN if somebody has a lease on it that this would break. `status` is the file's in both cases, or all
-// zero. `access`: O_RDONLY or O_RDWR. Needs /proc.
+// it is something else, which stays unopened; EAGAIN if somebody has a lease on it that this would break. `status` is
+// the file's in both cases, or all zero. `access`: O_RDONLY or O_RDWR. Needs /proc.
 [[nodiscard]] UniqueFd open_if_regular(int there, struct stat& status, int access = O_RDONLY);
 
 // Opens a regular file by its name in a folder (AT_FDCWD: by its path), if that is no link.

@@ -161,7 +161,8 @@ static __noinline int send_exec(struct task_struct *task, struct task_entry *t, 
 {
 	__u32 cpu_number = current_cpu();
 	struct text_scratch *text = text_at(cpu_number);
-	__u64 arg_start, arg_end, total, kept; /* 64 bits: 6.1's verifier loses a bound that is tested on a 32-bit copy */
+	__u64 arg_start, arg_end, total,
+		kept; /* 64 bits: 6.1's verifier loses a bound that is tested on a 32-bit copy */
 	__u32 bytes;
 	long got;
 
