@@ -439,8 +439,13 @@ USC_SUBPROGRAM int take_exec_argument(struct string_scratch *room)
 	if (taken >= USC_STRING_MOST || left > USC_STRING_MOST)
 		return -1;
 	got = read_user_text(room->text + taken, left, (const void *)pointer);
-	if (got <= 0)
+	if (got < 0)
 		return -1;
+	/* Linux 6.1 counts no NUL of an empty text. */
+	if (!got) {
+		room->text[taken] = 0;
+		got = 1;
+	}
 	/* Of one that fills the room, the NUL is left out: it is cut. */
 	if (got >= left) {
 		walk->taken = taken + got - 1;
