@@ -190,6 +190,14 @@ std::optional<Asked> asked_by(const CallFound& call, const ReadMemory& read) {
   }
 }
 
+// Whether a message has an address of its own: a datagram goes there, whoever the socket is connected to. Also where
+// that cannot be read.
+bool names_receiver(const CallFound& call, const ReadMemory& read) {
+  if (call.nr == __NR_sendto) return call.args[4] != 0;
+  msghdr head{};
+  return !read(call.args[1], static_cast<void*>(&head), sizeof(head)) || head.msg_name != nullptr;
+}
+
 // Up to the end of each page: what lies behind the text may not be there.
 std::optional<std::string> text_at(std::uint64_t at, const ReadMemory& read) {
   constexpr std::size_t kPage = 4096;
@@ -280,9 +288,13 @@ CallWaits waits_of(const CallFound& call, const ReadMemory& read) {
     case __NR_pwrite64:
     case __NR_pwritev:
     case __NR_pwritev2:
+      add(waits, a[0], USC_WANTS_WRITE);
+      waits.timed = USC_TIMED_NEVER;
+      break;
     case __NR_sendto:
     case __NR_sendmsg:
     case __NR_sendmmsg:
+      if (names_receiver(call, read)) break;
       add(waits, a[0], USC_WANTS_WRITE);
       waits.timed = USC_TIMED_NEVER;
       break;

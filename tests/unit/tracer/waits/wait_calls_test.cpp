@@ -117,6 +117,13 @@ TEST(WaitCalls, OfOneDescriptor) {
   expect_one(of(__NR_recvmsg, {3}), 3, USC_WANTS_READ);
   expect_one(of(__NR_writev, {4}), 4, USC_WANTS_WRITE);
   expect_one(of(__NR_sendto, {4}), 4, USC_WANTS_WRITE);
+  EXPECT_FALSE(of(__NR_sendto, {4, 0, 0, 0, 0x1000, 16}).is_followed) << "to an address, not to the socket's other end";
+  msghdr message{};
+  expect_one(of(__NR_sendmsg, {4, address_of(&message)}), 4, USC_WANTS_WRITE);
+  message.msg_name = &message;
+  for (const int nr : {__NR_sendmsg, __NR_sendmmsg})
+    EXPECT_FALSE(of(static_cast<std::uint32_t>(nr), {4, address_of(&message), 1}).is_followed);
+  EXPECT_FALSE(of(__NR_sendmsg, {4, 1}).is_followed) << "it cannot be read";
   expect_one(of(__NR_accept4, {5}), 5, USC_WANTS_ACCEPT);
   expect_one(of(__NR_connect, {5}), 5, USC_WANTS_CONNECT);
   expect_one(of(__NR_flock, {6, 2}), 6, USC_WANTS_LOCK);
