@@ -16,6 +16,7 @@
 #include "analyzer/deadlock/deadlock_story.h"
 #include "analyzer/deadlock/lock_owner.h"
 #include "analyzer/deadlock/look.h"
+#include "analyzer/deadlock/signal_bits.h"
 #include "analyzer/deadlock/undecided.h"
 #include "analyzer/deadlock/wait_owners.h"
 #include "analyzer/deadlock/wake_history.h"
@@ -59,7 +60,9 @@ class Diagnostician {
   void find_vfork_child(std::size_t index, WaitedObject& object, Waiter& waiter) const;
   [[nodiscard]] bool is_vfork(const LastCall& thread) const;
   [[nodiscard]] bool has_outsiders(const LastCall& thread) const;
-  [[nodiscard]] bool may_be_posted_by_handler(const LastCall& thread) const;
+  [[nodiscard]] bool may_be_woken_by_handler(const LastCall& thread, const WaitedObject& object,
+                                             const Waiter& waiter) const;
+  [[nodiscard]] bool has_python_handler(const LastCall& thread) const;
   [[nodiscard]] WakeHistory::Processes memory_of(const LastCall& thread) const;
   // Whether `rule` holds for any process that can reach the futex of `thread`.
   template <typename Rule>
@@ -112,9 +115,24 @@ bool Diagnostician::has_outsiders(const LastCall& thread) const {
   return wait.key.empty() || wait.untraced_sharers != 0 || wait.open_to_others;
 }
 
-// A signal handler may call sem_post or wake a futex, and services sleep this way until a signal ends them.
-bool Diagnostician::may_be_posted_by_handler(const LastCall& thread) const {
+// A signal handler may post a semaphore, wake a futex or signal a condition variable, and services sleep this way until
+// a signal ends them. Threads that have signalled a condition variable before are better evidence of who does it.
+bool Diagnostician::may_be_woken_by_handler(const LastCall& thread, const WaitedObject& object,
+                                            const Waiter& waiter) const {
+  if (object.what.is_lock) return has_python_handler(thread);
+  if (waiter.release_event == ReleaseEvent::kLock) return false;
+  if (waiter.release_event == ReleaseEvent::kSignal && (!waiter.wakers.empty() || waiter.wakers_gone)) return false;
   return thread.wait->handlers || any_that_reaches(thread, [](const LastProcess& process) { return process.handlers; });
+}
+
+// Python calls a program's handlers in the first thread, between two tries to take a lock, and they may release any.
+// The handler of SIGINT that it has by itself ends the program, as a signal without a handler does.
+bool Diagnostician::has_python_handler(const LastCall& thread) const {
+  constexpr std::uint64_t kNoProgram = kInnerSignals | bits_of({SIGINT});
+  return std::any_of(calls_.threads.begin(), calls_.threads.end(), [&](const LastCall& other) {
+    const LookedThread* seen = other.process == thread.process ? looked(other) : nullptr;
+    return seen && (seen->caught.value_or(0) & ~kNoProgram) != 0;
+  });
 }
 
 // If a thread was killed in a wait, no thread had woken it before; but being killed wakes a thread too.
@@ -180,7 +198,6 @@ void Diagnostician::find_releaser(const LastCall& thread, WaitedObject& object, 
     return;
   }
   if (object.what.primitive == Primitive::kGo || waiter.outsiders) return;
-  if (waiter.release_event == ReleaseEvent::kPost && may_be_posted_by_handler(thread)) return;
   waiter.releaser = wait.of_one_space() ? Releaser::kSpace : Releaser::kAnyone;
 }
 
@@ -330,6 +347,7 @@ Result<void> Diagnostician::examine(std::size_t index) {
     const bool asks = waiter.held && (waiter.releaser == Releaser::kSpace || waiter.releaser == Releaser::kAnyone);
     if (asks && waiter.release_event != ReleaseEvent::kLock)
       if (auto done = find_wakers(thread, object, waiter); !done) return done;
+    if (asks && may_be_woken_by_handler(thread, object, waiter)) waiter.releaser = Releaser::kUnknown;
     find_monitor(thread, object, waiter);
     // A stopped thread may stay in its wait.
     if (const LookedThread* seen = looked(thread)) waiter.stopped = seen->state == "stopped";

@@ -374,7 +374,8 @@ std::string Wording::none() const {
     if (!it_.stuck[i] && !it_.waiters[i].held && can_reach(it_.waiters[i], it_.waiters[*held])) free.push_back(i);
   std::stable_sort(free.begin(), free.end(), [&](std::size_t a, std::size_t b) { return explains(a) < explains(b); });
   for (std::size_t i = 0; i < it_.waiters.size(); i++)
-    if (free.empty() && it_.waiters[i].held && it_.waiters[i].release_event == ReleaseEvent::kPost &&
+    if (free.empty() && it_.waiters[i].held &&
+        (it_.waiters[i].release_event != ReleaseEvent::kLock || it_.objects[i].what.is_lock) &&
         it_.waiters[i].releaser == Releaser::kUnknown && call(i).wait && call(i).wait->handlers &&
         !it_.waiters[i].outsiders)
       return "a signal may come whose handler wakes " + name(i);

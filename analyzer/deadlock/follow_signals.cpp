@@ -4,20 +4,13 @@
 #include <algorithm>
 #include <csignal>
 
+#include "analyzer/deadlock/signal_bits.h"
 #include "analyzer/deadlock/wait_follower.h"
 #include "syscalls/errno_names.h"
 
 namespace uscope::analyzer {
 namespace {
 
-constexpr std::uint64_t bits_of(std::initializer_list<int> signals) {
-  std::uint64_t bits = 0;
-  for (const int signal : signals) bits |= std::uint64_t{1} << (signal - 1);
-  return bits;
-}
-
-// Signals of faults, and glibc's own two.
-constexpr std::uint64_t kInnerSignals = bits_of({SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, 32, 33});
 // With handlers of these GNU make ends itself and its jobs (commands.c, fatal_error_signal), or only says more
 // (SIGUSR1).
 constexpr std::uint64_t kMakeSignals = bits_of({SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGXFSZ, SIGUSR1, SIGCHLD});

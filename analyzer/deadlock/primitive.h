@@ -35,7 +35,7 @@ struct Classified {
   Primitive primitive = Primitive::kFutex;
   Library library = Library::kOther;
   bool by_name = false;  // a function shows the kind; if false, only the words do
-  bool is_lock = false;  // a semaphore that serves as a lock (Python's): no signal handler posts it
+  bool is_lock = false;  // a semaphore that serves as a lock (Python's): only Python's own code posts it
   std::string api;       // the function called, without leading underscores: "pthread_mutex_lock"; empty: unknown
 };
 

@@ -5,8 +5,9 @@
 // what only may come makes a circle `undecided`, and the text names the way (nearly_stuck.h). docs/deadlock.md has the
 // same list in words.
 //
-// Waits for a futex are followed by their owners, and asked elsewhere (deadlock.cpp): a handler may post a semaphore or
-// wake a bare futex, io_uring and untraced processes may write to its memory. No handler unlocks a mutex.
+// Waits for a futex are followed by their owners, and asked elsewhere (deadlock.cpp): a handler may post a semaphore,
+// wake a bare futex, signal a condition variable and release a lock of Python's; io_uring and untraced processes may
+// write to its memory. No handler unlocks a mutex.
 //
 // To add a way: a line here, a member of WaitFollower of that name, a line in docs/deadlock.md, and a row in
 // tests/deadlock/outs.c, which tries each way with each wait.

@@ -2,6 +2,8 @@
 // Hangs through pipes, sockets, children and file locks, and healthy programs that wait in the same calls.
 #include <fmt/core.h>
 
+#include <csignal>
+
 #include "tests/unit/analyzer/deadlock/call_waits_test.h"
 
 namespace uscope::test {
@@ -421,6 +423,27 @@ TEST_F(CallWaits, WhatCannotBeFollowedIsUndecided) {
   // A listening socket: somebody may connect.
   look.waits(2, 6, "read", "4").holds(1, 6, "inet", "rw", 50, "NULL,NULL,NULL,1,0");
   expect_no_finding(go, look);
+}
+
+// Python calls its program's handlers in a thread that waits for a lock; that of SIGINT it has by itself.
+TEST_F(CallWaits, APythonHandlerMayReleaseLocks) {
+  HungTrace trace{.threads = {sem_waiter(100, "main", kA)}};
+  trace.threads[0].handlers = 1;
+  trace.threads[0].stack = {{"libc.so.6+0x8f000"}, {"PyThread_acquire_lock_timed", "python3.11"}, {"main", "app"}};
+  const auto caught = [](std::initializer_list<int> signals) {
+    std::uint64_t bits = 0;
+    for (const int signal : signals) bits |= std::uint64_t{1} << (signal - 1);
+    MadeLook look;
+    look.in_call(1, "futex").catches(1, bits);
+    return look;
+  };
+  const auto expect_stall = [&](const MadeLook& look) {
+    EXPECT_EQ(verdict_name(look_at(trace, look).verdict), verdict_name(Verdict::kStall));
+  };
+  expect_stall(caught({}));
+  expect_stall(caught({SIGINT, SIGSEGV}));
+  expect_no_finding(trace, caught({SIGINT, SIGTERM}), "a signal may come whose handler wakes thread 100 `main`");
+  expect_no_finding(trace, caught({SIGUSR1}), "a signal may come whose handler wakes thread 100 `main`");
 }
 
 // Attached to: only the look tells what the process handles.

@@ -117,10 +117,21 @@ TEST_F(WakesTest, ASignalHandlerMayPost) {
   expect_none(trace);
   trace.threads[0].stack = {{"libc.so.6+0x8f000"}, {"PyThread_acquire_lock_timed", "python3.11"}, {"main", "app"}};
   expect(trace, FindingType::kStall, {100});
-  HungTrace lock = trace;
-  lock.threads = {cond_waiter(100, "main", kC)};
-  lock.threads[0].handlers = 1;
-  expect(lock, FindingType::kLostWakeup, {100});
+  HungTrace lock{.threads = {mutex_waiter(100, "main", kA, 101), mutex_waiter(101, "other", kB, 100)}};
+  lock.threads[0].handlers = lock.threads[1].handlers = 1;
+  expect(lock, FindingType::kCycle, {100, 101});
+}
+
+// Nor what it may signal, unless the trace has seen who does.
+TEST_F(WakesTest, ASignalHandlerMaySignal) {
+  HungTrace trace{.threads = {joiner(99, "main", 100), cond_waiter(100, "worker", kC)}};
+  expect(trace, FindingType::kLostWakeup, {100});
+  trace.threads[1].handlers = 1;
+  expect_none(trace, "a signal may come whose handler wakes thread 100 `worker`");
+  trace.threads.push_back(elsewhere(102, "timer", "clock_nanosleep"));
+  trace.threads.back().ended = 12;
+  trace.wakes = {{.tid = 102, .address = kC}};
+  expect(trace, FindingType::kLostWakeup, {100});
 }
 
 }  // namespace
