@@ -12,6 +12,7 @@
 #include "support/text.h"
 #include "symbolizer/code/entry_code.h"
 #include "symbolizer/code/program_start.h"
+#include "symbolizer/code/signal_trampoline.h"
 #include "symbolizer/elf/elf_facts.h"
 #include "symbolizer/elf/elf_sections.h"
 #include "symbolizer/go/go_build_info.h"
@@ -22,6 +23,7 @@ namespace uscope::symbolizer {
 namespace {
 
 constexpr std::size_t kRecentAnswers = 1024;
+constexpr char kTrampolineName[] = "__restore_rt";  // as libcs call it
 
 std::string address_name(const std::string& name, std::uint64_t address) {
   return bounded_utf8(std::string(base_name(name))) + "+" + hex_number(address);
@@ -106,10 +108,12 @@ void ModuleSymbols::read() {
 
 void ModuleSymbols::read_entry() {
   const auto facts = read_elf_facts(fd_.get(), name_);
-  if (!facts || facts->entry == 0) return;
+  if (!facts) return;
+  exec_segments_ = facts->exec_segments;
+  if (facts->entry == 0) return;
   begins_ = facts->entry;
   if (facts->interpreter.empty() && facts->needed.empty()) read_start(*facts);
-  const auto found = read_entry_code(code_at(*facts, facts->entry, kMostEntryCode), facts->entry);
+  const auto found = read_entry_code(code_at(facts->entry, kMostEntryCode), facts->entry);
   if (!found) return;
   entry_ = facts->entry;
   main_ = found->main;
@@ -138,8 +142,8 @@ bool ModuleSymbols::is_in_rust(std::uint64_t pc) const {
   return extent && extent->low > rust_->after && extent->high <= rust_->before;
 }
 
-std::vector<std::byte> ModuleSymbols::code_at(const ElfFacts& facts, std::uint64_t address, std::size_t size) const {
-  const auto offset = offset_of_address(facts.exec_segments, address);
+std::vector<std::byte> ModuleSymbols::code_at(std::uint64_t address, std::size_t size) const {
+  const auto offset = offset_of_address(exec_segments_, address);
   if (!offset) return {};
   std::vector<std::byte> code(size);
   const ssize_t got = pread(fd_.get(), code.data(), code.size(), static_cast<off_t>(*offset));
@@ -149,13 +153,13 @@ std::vector<std::byte> ModuleSymbols::code_at(const ElfFacts& facts, std::uint64
 
 // Of a static program.
 void ModuleSymbols::read_start(const ElfFacts& facts) {
-  const auto read = [&](std::uint64_t address, std::size_t size) { return code_at(facts, address, size); };
+  const auto read = [&](std::uint64_t address, std::size_t size) { return code_at(address, size); };
   const auto start = find_program_start(read, facts.entry);
   if (!start) return;
   constexpr std::size_t kMostCode = 65536;
   const auto extent = fdes_.containing(start->start_main);
   const std::size_t size = extent ? std::min<std::size_t>(kMostCode, extent->high - start->start_main) : 0;
-  libc_ = find_libc_start(code_at(facts, start->start_main, size), *start, facts.entry);
+  libc_ = find_libc_start(code_at(start->start_main, size), *start, facts.entry);
 }
 
 // A program that has little more code than main() and what crt1.o brings.
@@ -164,11 +168,15 @@ void ModuleSymbols::find_launcher(const ElfFacts& facts) {
   constexpr std::size_t kMostCode = 4096;
   const auto extent = fdes_.containing(*main_);
   if (!extent || facts.needed.empty() || fdes_.size() > kMostFunctions) return;
-  const auto code = code_at(facts, *main_, std::min<std::size_t>(kMostCode, extent->high - *main_));
+  const auto code = code_at(*main_, std::min<std::size_t>(kMostCode, extent->high - *main_));
   hands_over_ = hands_arguments_over(code, *main_, [&](std::uint64_t called) {
     const auto stub = plt_.containing(called);
     return stub && !stub->function.starts_with("getopt");  // libc's gets them, too
   });
+}
+
+bool ModuleSymbols::is_trampoline(std::uint64_t address) const {
+  return signal_trampoline_length(code_at(address, kMostTrampoline)) != 0;
 }
 
 // The name of a function of which only the start is known.
@@ -179,15 +187,14 @@ std::string ModuleSymbols::nameless(std::uint64_t start) const {
 
 std::vector<SymbolizedFrame> ModuleSymbols::resolve(std::uint64_t address, bool exact) {
   if (!read_) read();
-  const std::uint64_t pc = exact || address == 0 ? address : address - 1;
-  if (address > UINT64_MAX / 2) return look_up(address, pc);
+  if (address > UINT64_MAX / 2) return look_up(address, address - (exact ? 0 : 1));
   const std::uint64_t key = address * 2 + (exact ? 1 : 0);
   if (const auto found = recent_.find(key); found != recent_.end()) return found->second;
   std::vector<SymbolizedFrame> frames;
   if (const auto found = older_.find(key); found != older_.end())
     frames = std::move(found->second);
   else
-    frames = look_up(address, pc);
+    frames = look_up(address, exact || address == 0 || is_trampoline(address) ? address : address - 1);
   if (recent_.size() >= kRecentAnswers) {
     older_ = std::move(recent_);
     recent_.clear();
@@ -273,11 +280,15 @@ SymbolizedFrame ModuleSymbols::physical(std::uint64_t address, std::uint64_t pc,
     frame.function = stub->function;
     frame.function_offset = address - stub->start;
   } else if (const auto fde = fdes_.containing(pc)) {
-    frame.function = nameless(fde->low);
-    frame.function_offset = address - fde->low;
+    // glibc lets the FDE of its trampoline begin one byte early, for who looks it up as a return address.
+    const bool is_early = address > fde->low && is_trampoline(fde->low + 1);
+    frame.function = is_early ? kTrampolineName : nameless(fde->low);
+    frame.function_offset = address - fde->low - (is_early ? 1 : 0);
   } else if (const auto first = symbols_.containing(address); first && first->start == address) {
     // No call precedes this address, so it was put on the stack directly: a signal trampoline.
     frame.function = demangle(first->name);
+  } else if (is_trampoline(pc)) {
+    frame.function = kTrampolineName;
   } else {
     frame.function = address_name(name_, address);
   }

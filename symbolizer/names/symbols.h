@@ -15,6 +15,7 @@
 #include "support/unique_fd.h"
 #include "symbolizer/cfi/fde_table.h"
 #include "symbolizer/debug_files/debug_files.h"
+#include "symbolizer/elf/elf_facts.h"
 #include "symbolizer/elf/elf_handles.h"
 #include "symbolizer/go/go_pclntab.h"
 #include "symbolizer/names/debug_info.h"
@@ -62,12 +63,14 @@ class ModuleSymbols {
   // The functions at an ELF address (as in the file's program headers, not as loaded): inlined calls first, innermost
   // first, the physical function last; at least one frame. `exact`: the address of an instruction (an interrupted PC).
   // Otherwise it is a return address: functions, file and line are those of the byte before it, but function_offset
-  // still counts to the address itself, so it can equal a function's size.
+  // still counts to the address itself, so it can equal a function's size. Where a signal trampoline begins, no call is
+  // before it: the kernel made it the handler's return address.
   //
   // The physical function's name is the first of: the symbol that contains the address (see SymbolTable); DWARF's
   // function; Go's function table; the PLT stub, "name@plt"; "_start" or "main", as glibc's entry code tells; else
   // "module+0xSTART", where START is the start of the FDE that contains the address; the symbol that starts at the
-  // address itself (a signal trampoline); unknown_frame(). Its line and the inlined calls come from DWARF.
+  // address itself; unknown_frame(). A signal trampoline without a symbol is "__restore_rt". Its line and the inlined
+  // calls come from DWARF.
   std::vector<SymbolizedFrame> resolve(std::uint64_t address, bool exact);
 
   // Estimated memory held, in bytes, including libelf's and libdw's.
@@ -82,7 +85,8 @@ class ModuleSymbols {
   void find_launcher(const ElfFacts& facts);
   void find_rust(const ElfFacts& facts);
   [[nodiscard]] bool is_in_rust(std::uint64_t pc) const;
-  [[nodiscard]] std::vector<std::byte> code_at(const ElfFacts& facts, std::uint64_t address, std::size_t size) const;
+  [[nodiscard]] std::vector<std::byte> code_at(std::uint64_t address, std::size_t size) const;
+  [[nodiscard]] bool is_trampoline(std::uint64_t address) const;
   [[nodiscard]] trace::FunctionRole role_of(std::uint64_t start) const;
   [[nodiscard]] trace::FunctionOrigin origin_of(const SymbolizedFrame& frame, trace::FunctionLanguage language,
                                                 std::uint64_t pc) const;
@@ -101,6 +105,7 @@ class ModuleSymbols {
   DebugFiles files_;
   bool read_ = false;
   std::size_t section_bytes_ = 0;
+  std::vector<Segment> exec_segments_;
   FdeTable fdes_;
   SymbolTable symbols_;
   PltTable plt_;

@@ -5,7 +5,10 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
+#include <signal.h>
 #include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -256,6 +259,69 @@ TEST_F(AssemblySymbols, ReturnAddressesBelongToTheCallBefore) {
   EXPECT_EQ(function_at(*symbols_, outer + 4, false), "outer+4");
   EXPECT_EQ(function_at(*symbols_, 0, false), "fixture.so+0x0+0");
   EXPECT_EQ(function_at(*symbols_, UINT64_MAX, true), "fixture.so+0xffffffffffffffff+0");
+}
+
+// The kernel makes a trampoline's beginning the return address of a handler: no call is before it.
+TEST(Symbols, ASignalTrampolineIsNoCallBeforeIt) {
+  const TemporaryFolder folder;
+  const std::string source = folder.write("trampoline.S", R"(
+        .text
+        .type before, @function
+before: .cfi_startproc
+        nop
+        .cfi_endproc
+        .size before, . - before
+        .type named, @function
+named:  mov $15, %rax
+        syscall
+        .size named, . - named
+        .type middle, @function
+middle: .cfi_startproc
+        nop
+        .cfi_endproc
+        .size middle, . - middle
+short:  mov $15, %eax
+        syscall
+        nop
+        .cfi_startproc
+        .cfi_signal_frame
+        nop
+early:  mov $15, %rax
+        syscall
+        .cfi_endproc
+)");
+  const std::string path = folder.file("trampoline.so");
+  output_of("cc -shared -nostdlib -o '" + path + "' '" + source + "'");
+  const std::string bare = folder.file("bare.so");
+  output_of("strip -o '" + bare + "' '" + path + "'");
+  const auto with = open_module(path);
+  const auto without = open_module(bare);
+  ASSERT_TRUE(with && without);
+  const auto place = [&](const char* symbol) { return address_of(path, symbol); };
+  EXPECT_EQ(function_at(*with, place("named"), false), "named+0");
+  EXPECT_EQ(function_at(*with, place("named") + 9, false), "named+9");  // in rt_sigreturn
+  EXPECT_EQ(function_at(*with, place("middle"), false), "named+9");
+  EXPECT_EQ(function_at(*without, place("named"), false), "__restore_rt+0");
+  EXPECT_EQ(function_at(*without, place("short"), false), "__restore_rt+0");
+  EXPECT_EQ(function_at(*without, place("early"), false), "__restore_rt+0");
+  EXPECT_EQ(function_at(*without, place("early"), true), "__restore_rt+0");
+  EXPECT_EQ(function_at(*without, place("early") + 9, false), "__restore_rt+9");
+}
+
+TEST(Symbols, TheTrampolineOfLibcIsNamed) {
+  struct kernel_action {
+    void* handler;
+    unsigned long flags;
+    std::uint64_t restorer;
+    unsigned long mask;
+  } action{};
+  struct sigaction libcs {};
+  libcs.sa_handler = [](int) {};
+  ASSERT_EQ(sigaction(SIGUSR2, &libcs, nullptr), 0);
+  ASSERT_EQ(syscall(SYS_rt_sigaction, SIGUSR2, nullptr, &action, sizeof(action.mask)), 0);
+  const auto symbols = open_module(libc_path());
+  ASSERT_TRUE(symbols);
+  EXPECT_EQ(function_at(*symbols, action.restorer - libc_base(), false), "__restore_rt+0");
 }
 
 constexpr char kCalls[] = R"(
