@@ -139,6 +139,7 @@ struct mm_struct {
 	unsigned long arg_end;
 	mm_context_t context;
 	struct file *exe_file;
+	unsigned long saved_auxv[44];
 };
 
 struct timens_offsets {
@@ -270,6 +271,7 @@ struct task_struct {
 	unsigned int on_cpu; /* a byte in 7.2; unsigned, or its size cannot be adapted */
 	int exit_state;
 	unsigned int flags;
+	unsigned int ptrace;
 	unsigned int __state;
 	struct sched_entity se;
 	struct pid *thread_pid;

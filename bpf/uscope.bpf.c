@@ -5,6 +5,7 @@
  * look-up and nothing else.
  */
 #include "brief_calls.bpf.h"
+#include "code_doubts.bpf.h"
 #include "kernel_functions.bpf.h"
 #include "preemption.h"
 #include "probes.bpf.h"
@@ -18,6 +19,7 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
 static __always_inline int enter_hook(struct task_struct *task, struct pt_regs *regs, long id)
 {
+	doubt_code_of_call(task, regs, id);
 	if (is_surely_untraced(task) || enters_briefly(task, regs, id))
 		return 0;
 	return core_sys_enter(task, entry_of(task), regs, id);
@@ -75,6 +77,7 @@ static __always_inline int fork_hook(struct task_struct *parent, struct task_str
 static __always_inline int exec_hook(struct task_struct *task, int old_pid, struct linux_binprm *bprm)
 {
 	ends_briefness(task);
+	doubt_code_of_program(task);
 	UNPREEMPTED(if (!was_executed(task)) {
 		tells_it_runs(task);
 		if (has_returns)

@@ -5,12 +5,16 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstring>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "support/clock.h"
 #include "support/regular_file.h"
 #include "tracer/process/process_list.h"
+#include "tracer/scouts/foreign_code.h"
 
 namespace uscope::tracer {
 namespace {
@@ -18,20 +22,97 @@ namespace {
 constexpr std::uint64_t kShortestRestNs = kSecondNs;
 constexpr std::uint64_t kRestTimes = 100;  // as long as a look takes
 
-std::string_view deed_of(CodeFinding::What what) {
+constexpr int kDoubtMs = 20;  // how long the collector waits for where the code is
+
+constexpr std::string_view kWhereToLook =
+    " (a breakpoint that was set at a probe in the milliseconds before may be gone: set it again)";
+
+std::string deed_of(CodeFinding::What what) {
+  if (what == CodeFinding::What::kDebugged) return "has a debugger that can write its memory, with code";
+  if (what == CodeFinding::What::kTranslated) return "translates code instead of executing it, as valgrind does,";
   if (what == CodeFinding::What::kChanged) return "has changed code in its memory";
   if (what == CodeFinding::What::kCopyChanged) return "has changed a copy, which it does not execute, of code";
   return "has made memory writable with code";
 }
 
+bool has_own_pid_namespace(std::uint32_t pid) {
+  return link_target(fmt::format("/proc/{}/ns/pid", pid)) == link_target("/proc/self/ns/pid");
+}
+
+// Whose memory a process that is named as `number` in the /proc of process `by` has: itself, or all that it traces, if
+// numbers mean something else there.
+std::vector<std::uint32_t> processes_meant(std::uint32_t by, std::uint32_t number) {
+  if (has_own_pid_namespace(by)) return {number};
+  std::vector<std::uint32_t> traced;
+  for (const std::uint32_t pid : running_processes())
+    if (tracer_of(pid) == by) traced.push_back(pid);
+  return traced;
+}
+
+// As in "/proc/NUMBER/mem".
+std::vector<std::uint32_t> owners_of_memory(std::uint32_t by, std::string_view path) {
+  constexpr std::string_view kProc = "/proc/";
+  if (!path.starts_with(kProc)) return {by};
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(path.data() + kProc.size(), path.data() + path.size(), number);
+  return error == std::errc() && *end == '/' ? processes_meant(by, number) : std::vector{by};
+}
+
+std::string doubtful_deed(const usc_code_doubt& doubt) {
+  const std::string by = fmt::format("process {} ({})", doubt.pid, name_of(doubt.pid));
+  if (doubt.reason == USC_DOUBT_DEBUGGED) return "has a debugger, and code";
+  if (doubt.reason == USC_DOUBT_DEBUGGER) return fmt::format("has a debugger, {}, and code", by);
+  if (doubt.reason == USC_DOUBT_MEMORY_FILE)
+    return fmt::format("has memory that {} has opened for writing, and code", by);
+  if (doubt.reason == USC_DOUBT_LOADS) return deed_of(CodeFinding::What::kTranslated);
+  return deed_of(CodeFinding::What::kWritable);
+}
+
 }  // namespace
 
+void CodeWatch::doubt(const usc_code_doubt& doubt) {
+  CodeDoubt one;
+  if (doubt.end != 0) one = {.start = doubt.start, .end = doubt.end};
+  one.pc = doubt.pc;
+  one.of_translators_only = doubt.reason == USC_DOUBT_LOADS;
+  std::vector<std::uint32_t> pids{doubt.pid};
+  if (doubt.reason == USC_DOUBT_DEBUGGER) pids = processes_meant(doubt.pid, doubt.other);
+  if (doubt.reason == USC_DOUBT_MEMORY_FILE)
+    pids = owners_of_memory(doubt.pid, {doubt.path, strnlen(doubt.path, sizeof(doubt.path))});
+  for (const std::uint32_t pid : pids) {
+    one.pid = pid;
+    doubts_.push_back({one, doubtful_deed(doubt)});
+  }
+}
+
+void CodeWatch::look_at_doubts(std::uint64_t now_ns, const Tell& tell) {
+  if (!doubt_look_) {
+    if (doubts_.empty()) return;
+    doubted_ = std::exchange(doubts_, {});
+    std::vector<CodeFile> files = probed_code();
+    if (files.empty()) return;
+    doubted_paths_ = paths_of_code();
+    std::vector<CodeDoubt> asked;
+    for (const Doubted& one : doubted_) asked.push_back(one.doubt);
+    doubt_look_.emplace(scouts_, std::move(files), std::move(asked));
+  }
+  if (!doubt_look_->go_on_for(kDoubtMs)) return;
+  for (const CodeFinding& finding : doubt_look_->take()) {
+    const auto one = std::find_if(doubted_.begin(), doubted_.end(),
+                                  [&](const Doubted& doubted) { return doubted.doubt.pid == finding.pid; });
+    if (one != doubted_.end()) remove_probes(finding, doubted_paths_[finding.file], one->deed, now_ns, tell);
+  }
+  doubt_look_.reset();
+}
+
 void CodeWatch::work(std::uint64_t now_ns, const Tell& tell) {
+  look_at_doubts(now_ns, tell);
   if (!look_ && now_ns >= next_ns_) begin(now_ns);
   if (look_ && look_->go_on()) end(now_ns, tell);
 }
 
-void CodeWatch::begin(std::uint64_t now_ns) {
+// Of all files that have probes, in the order of paths_of_code().
+std::vector<CodeFile> CodeWatch::probed_code() {
   std::map<CodeKey, CodeFile> code;
   for (ProbedFile& file : backend_.probed_files()) {
     struct stat status {};
@@ -43,14 +124,22 @@ void CodeWatch::begin(std::uint64_t now_ns) {
         key, known != code_.end() ? std::move(known->second) : read_code(file.fd, status, std::move(file.unforced)));
   }
   code_ = std::move(code);
-  next_ns_ = now_ns + kShortestRestNs;
-  if (code_.empty()) return;
   std::vector<CodeFile> files;
-  paths_.clear();
-  for (const auto& [key, one] : code_) {
-    paths_.push_back(std::get<std::string>(key));
-    files.push_back(one);
-  }
+  for (const auto& [key, one] : code_) files.push_back(one);
+  return files;
+}
+
+std::vector<std::string> CodeWatch::paths_of_code() const {
+  std::vector<std::string> paths;
+  for (const auto& [key, one] : code_) paths.push_back(std::get<std::string>(key));
+  return paths;
+}
+
+void CodeWatch::begin(std::uint64_t now_ns) {
+  std::vector<CodeFile> files = probed_code();
+  next_ns_ = now_ns + kShortestRestNs;
+  if (files.empty()) return;
+  paths_ = paths_of_code();
   look_.emplace(scouts_, std::move(files), running_processes(), true);
 }
 
@@ -67,20 +156,22 @@ void CodeWatch::end(std::uint64_t now_ns, const Tell& tell) {
       if (unprobed.emplace(finding.pid, path).second && unprobed_.count({finding.pid, path}) != 0)
         count_unprobed(finding, now_ns, tell);
     } else if (removed.insert(path).second) {
-      remove_probes(finding, now_ns, tell);
+      remove_probes(finding, path, deed_of(finding.what), now_ns, tell);
     }
   }
   unprobed_ = std::move(unprobed);
 }
 
-void CodeWatch::remove_probes(const CodeFinding& finding, std::uint64_t now_ns, const Tell& tell) {
-  const std::string& path = paths_[finding.file];
+void CodeWatch::remove_probes(const CodeFinding& finding, const std::string& path, const std::string& deed,
+                              std::uint64_t now_ns, const Tell& tell) {
   if (!backend_.remove_file_probes(path)) return;
+  const bool is_translated = deed == deed_of(CodeFinding::What::kTranslated);
   tell({},
        {USC_LOSS_PROBE_REMOVED, now_ns, 1,
         fmt::format("process {} ({}) {} that has probes in {}: the file's probes were removed, and what is called in "
-                    "it is not recorded from then on",
-                    finding.pid, name_of(finding.pid), deed_of(finding.what), path),
+                    "it is not recorded from then on{}",
+                    finding.pid, name_of(finding.pid), deed, path,
+                    finding.what == CodeFinding::What::kInDoubt && !is_translated ? kWhereToLook : ""),
         path});
 }
 

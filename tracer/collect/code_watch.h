@@ -6,6 +6,12 @@
 // - A process that has changed a probed instruction in its memory, or can write around a breakpoint, executes the
 //   file's instruction in its stead: the file's probes are removed. What a process changes and executes between two
 //   looks is not prevented, nor can the byte be given back that a breakpoint was put over.
+// - A process that may be about to have breakpoints of its own in code that has probes: the kernel side says so before
+//   that can be done (usc_code_doubt), and this waits for the answer where that code is, for some ms. A debugger has
+//   attached, or opened the process's memory, and reads what stands there (some ms later, as measured of gdb): then the
+//   file's probes are gone. A process that makes its own code writable goes on at once, so its breakpoint may have been
+//   taken for the kernel's.
+// - A process that translates the file's code instead of executing it: the same.
 // - A traced process that has lost its breakpoints (a debugger wrote back what it had found, madvise) is counted.
 #pragma once
 
@@ -22,6 +28,7 @@
 #include "tracer/backend/backend.h"
 #include "tracer/model/task_table.h"
 #include "tracer/scouts/code_look.h"
+#include "uscope/record.h"
 
 namespace uscope::tracer {
 
@@ -34,13 +41,23 @@ class CodeWatch {
   CodeWatch(Backend& backend, const TaskTable& tasks, Scouts* scouts)
       : backend_(backend), tasks_(tasks), scouts_(scouts) {}
 
-  // To be called in each round: goes on without waiting.
+  void doubt(const usc_code_doubt& doubt);
+  // To be called in each round: goes on without waiting, but where there is a doubt.
   void work(std::uint64_t now_ns, const Tell& tell);
 
  private:
+  // Of which a look is under way: what the process does, for the user.
+  struct Doubted {
+    CodeDoubt doubt;
+    std::string deed;
+  };
+  [[nodiscard]] std::vector<CodeFile> probed_code();
+  [[nodiscard]] std::vector<std::string> paths_of_code() const;
+  void look_at_doubts(std::uint64_t now_ns, const Tell& tell);
   void begin(std::uint64_t now_ns);
   void end(std::uint64_t now_ns, const Tell& tell);
-  void remove_probes(const CodeFinding& finding, std::uint64_t now_ns, const Tell& tell);
+  void remove_probes(const CodeFinding& finding, const std::string& path, const std::string& deed, std::uint64_t now_ns,
+                     const Tell& tell);
   void count_unprobed(const CodeFinding& finding, std::uint64_t now_ns, const Tell& tell);
 
   Backend& backend_;
@@ -51,6 +68,10 @@ class CodeWatch {
   std::map<CodeKey, CodeFile> code_;
   std::vector<std::string> paths_;  // of the files of the look
   std::optional<CodeLook> look_;
+  std::vector<Doubted> doubts_;   // that nobody looks at yet
+  std::vector<Doubted> doubted_;  // of the look below
+  std::vector<std::string> doubted_paths_;
+  std::optional<CodeLook> doubt_look_;
   std::uint64_t next_ns_ = 0;
   std::set<std::pair<std::uint32_t, std::string>> unprobed_;  // processes and paths, as of the last look
   std::set<std::pair<trace::ProcessId, std::string>> counted_;

@@ -55,6 +55,7 @@ struct Collector::Handlers {
         on<usc_task_name, &Collector::on_task_name>(Then::kPassOn),
         on<usc_map, &Collector::on_map>(Then::kPassOn),
         on<usc_blind_map, &Collector::on_blind_map>(Then::kPassOn),
+        on<usc_code_doubt, &Collector::on_code_doubt>(Then::kPassOn),
         on<usc_unmap, &Collector::on_unmap>(Then::kPassOn),
         on<usc_file, &Collector::on_file>(Then::kPassOn),
         on<usc_string, &Collector::on_string>(Then::kNothing),

@@ -120,6 +120,9 @@ class Collector {
   void on_blind_map(const usc_blind_map& map) {
     if (unprobed_ && !had_breakpoints(map)) unprobed_->add(map);
   }
+  void on_code_doubt(const usc_code_doubt& doubt) {
+    if (code_watch_) code_watch_->doubt(doubt);
+  }
   // Whether it was executable before, and had breakpoints: these stay in it while it is writable.
   [[nodiscard]] bool had_breakpoints(const usc_blind_map& map) const {
     const auto before = mappings_.find(trace::MmId(map.mm), map.start, map.head.time);

@@ -256,8 +256,8 @@ std::string UnprobedCode::take_changed() {
       return std::find(places.begin(), places.end(), finding.offset) != places.end();
     });
   });
-  return fmt::format("process {} ({}) has changed the file's code in its memory, or is debugged", findings.front().pid,
-                     name_of(findings.front().pid));
+  return fmt::format("process {} ({}) has changed the file's code in its memory, is debugged, or translates it",
+                     findings.front().pid, name_of(findings.front().pid));
 }
 
 Result<void> UnprobedCode::take_answer(const Tell& tell, const TellKinds& tell_kinds) {

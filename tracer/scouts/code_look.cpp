@@ -21,6 +21,7 @@
 #include "support/unique_fd.h"
 #include "symbolizer/code/instruction.h"
 #include "tracer/process/process_list.h"
+#include "tracer/scouts/foreign_code.h"
 #include "tracer/scouts/kernel_breakpoints.h"
 
 namespace uscope::tracer {
@@ -36,22 +37,24 @@ using What = CodeFinding::What;
 enum Stage : std::uint32_t { kBegins, kHasNone, kHasMapped, kStages };
 
 struct Request {
-  bool probed = false;
+  CodeLook::Mode mode = CodeLook::Mode::kUnprobed;
   std::vector<CodeFile> files;
-  std::vector<std::uint32_t> pids;
+  std::vector<CodeDoubt> asked;
+
+  [[nodiscard]] bool is_probed() const { return mode == CodeLook::Mode::kProbed; }
 };
 
 Request read_request(std::span<const std::byte> bytes) {
   ScoutReader in(bytes);
   Request request;
-  request.probed = in.get<bool>();
+  request.mode = in.get<CodeLook::Mode>();
   request.files.resize(in.get<std::uint32_t>());
   for (CodeFile& file : request.files) {
     file.id = in.get<CodeFileId>();
     for (auto left = in.get<std::uint64_t>(); left > 0 && !in.empty(); left--)
       file.places.push_back(in.get<CodePlace>());
   }
-  while (!in.empty()) request.pids.push_back(in.get<std::uint32_t>());
+  while (!in.empty()) request.asked.push_back(in.get<CodeDoubt>());
   return request;
 }
 
@@ -106,27 +109,18 @@ std::uint64_t own_time_ns() {
   return static_cast<std::uint64_t>(time.tv_sec) * kSecondNs + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-bool is_traced(std::uint32_t tid) {
-  std::ifstream status(fmt::format("/proc/{}/status", tid));
-  for (std::string word; status >> word;) {
-    std::uint32_t tracer = 0;
-    if (word == "TracerPid:") return status >> tracer && tracer != 0;
-  }
-  return false;
-}
-
 // One process.
 class ProcessCode {
  public:
-  ProcessCode(std::uint32_t pid, const Request& request, KernelBreakpoints& kernels)
-      : pid_(pid), tid_(living_thread_of(pid)), request_(request), kernels_(kernels) {}
+  ProcessCode(const CodeDoubt& asked, const Request& request, KernelBreakpoints& kernels)
+      : asked_(asked), pid_(asked.pid), tid_(living_thread_of(asked.pid)), request_(request), kernels_(kernels) {}
 
   // Before the memory is looked at, `tell_stage` says whether the process has one of the files mapped.
   template <typename TellStage>
   std::set<CodeFinding> look(const TellStage& tell_stage) {
-    const std::string maps = read_whole(fmt::format("/proc/{}/maps", tid_));
+    maps_ = read_whole(fmt::format("/proc/{}/maps", tid_));
     std::vector<PrivateMapping> mappings;
-    for (std::string_view rest = maps; !rest.empty();) {
+    for (std::string_view rest = maps_; !rest.empty();) {
       const std::size_t line_end = std::min(rest.find('\n'), rest.size());
       if (const auto mapping = private_mapping(rest.substr(0, line_end))) mappings.push_back(*mapping);
       rest.remove_prefix(std::min(line_end + 1, rest.size()));
@@ -135,6 +129,7 @@ class ProcessCode {
         std::any_of(mappings.begin(), mappings.end(), [&](const PrivateMapping& one) { return may_be_asked(one); })
             ? kHasMapped
             : kHasNone);
+    if (request_.mode == CodeLook::Mode::kInDoubt && is_by_loader(mappings)) return {};
     for (const PrivateMapping& mapping : mappings) look_at(mapping);
     return std::move(findings_);
   }
@@ -159,8 +154,51 @@ class ProcessCode {
       if (first == last) continue;
       // Device and inode of the line are not those of stat() on every file system.
       if (status.st_mode == 0 && stat(map_files_entry(tid_, mapping.start, mapping.end).c_str(), &status) != 0) return;
-      if (file.id.may_be(CodeFileId::of(status))) compare(mapping, i, std::span(first, last));
+      if (!file.id.may_be(CodeFileId::of(status))) continue;
+      if (request_.mode == CodeLook::Mode::kInDoubt)
+        doubt(mapping, i, std::span(first, last));
+      else if (const auto why = why_none())
+        for (const CodePlace& place : std::span(first, last)) findings_.insert({pid_, i, place.offset, *why});
+      else
+        compare(mapping, i, std::span(first, last));
     }
+  }
+
+  // Nothing of the file may have a breakpoint of the kernel's in this process.
+  std::optional<What> why_none() {
+    if (has_writing_tracer()) return What::kDebugged;
+    return is_translator() ? std::optional(What::kTranslated) : std::nullopt;
+  }
+
+  void doubt(const PrivateMapping& mapping, std::uint32_t file, std::span<const CodePlace> places) {
+    if (asked_.of_translators_only && !is_translator()) return;
+    for (const CodePlace& place : places) {
+      const std::uint64_t at = mapping.start + (place.offset - mapping.offset);
+      if (at < asked_.end && at + place.count > asked_.start)
+        findings_.insert({pid_, file, place.offset, What::kInDoubt});
+    }
+  }
+
+  // The call came from the file that the kernel has loaded as the process's dynamic loader.
+  [[nodiscard]] bool is_by_loader(const std::vector<PrivateMapping>& mappings) const {
+    if (asked_.pc == 0) return false;
+    const std::uint64_t loader = loader_base_of(tid_);
+    const auto file_at = [&](std::uint64_t address) {
+      for (const PrivateMapping& one : mappings)
+        if (address - one.start < one.end - one.start) return one.inode;
+      return std::uint64_t{0};
+    };
+    return loader != 0 && file_at(loader) != 0 && file_at(loader) == file_at(asked_.pc);
+  }
+
+  bool has_writing_tracer() {
+    if (!written_) written_ = can_write_memory(tracer_of(tid_));
+    return *written_;
+  }
+
+  bool is_translator() {
+    if (!translates_) translates_ = translates_code(tid_, maps_);
+    return *translates_;
   }
 
   void compare(const PrivateMapping& mapping, std::uint32_t file, std::span<const CodePlace> places) {
@@ -182,7 +220,7 @@ class ProcessCode {
   }
 
   [[nodiscard]] bool is_unprobed(const PrivateMapping& mapping, const CodePlace& place, unsigned char first) const {
-    return request_.probed && mapping.executable && !mapping.writable && first == place.bytes[0] &&
+    return request_.is_probed() && mapping.executable && !mapping.writable && first == place.bytes[0] &&
            first != kBreakpoint;
   }
 
@@ -191,11 +229,11 @@ class ProcessCode {
   std::optional<What> what_of(const PrivateMapping& mapping, std::uint32_t file, const CodePlace& place,
                               std::span<const unsigned char> here) {
     const bool has_breakpoint = here[0] == kBreakpoint && place.bytes[0] != kBreakpoint;
-    if (mapping.writable && !mapping.executable && !(request_.probed && has_breakpoint)) return std::nullopt;
+    if (mapping.writable && !mapping.executable && !(request_.is_probed() && has_breakpoint)) return std::nullopt;
     for (std::size_t i = 0; i < here.size(); i++)
       if (here[i] != place.bytes[i] && !(i == 0 && here[i] == kBreakpoint))
         return mapping.executable ? What::kChanged : What::kCopyChanged;
-    if (!request_.probed) return has_breakpoint ? of_breakpoint(mapping, file, place) : std::nullopt;
+    if (!request_.is_probed()) return has_breakpoint ? of_breakpoint(mapping, file, place) : std::nullopt;
     if (has_breakpoint && mapping.executable && mapping.writable) return What::kWritable;
     return is_unprobed(mapping, place, here[0]) ? std::optional(What::kUnprobed) : std::nullopt;
   }
@@ -212,7 +250,7 @@ class ProcessCode {
   }
 
   bool is_debugged() {
-    if (!debugged_) debugged_ = is_traced(tid_);
+    if (!debugged_) debugged_ = tracer_of(tid_) != 0;
     return *debugged_;
   }
 
@@ -235,8 +273,10 @@ class ProcessCode {
     return (page & (kPresent | kSwapped)) != 0 && (page & kOfFile) == 0;
   }
 
+  const CodeDoubt& asked_;
   std::uint32_t pid_;
   std::uint32_t tid_;
+  std::string maps_;
   const Request& request_;
   KernelBreakpoints& kernels_;
   UniqueFd pagemap_;
@@ -244,6 +284,8 @@ class ProcessCode {
   std::uint64_t first_page_ = 0;
   std::vector<std::uint64_t> pages_;  // of pagemap, from first_page_ on
   std::optional<bool> debugged_;
+  std::optional<bool> written_;
+  std::optional<bool> translates_;
   std::set<CodeFinding> findings_;
 };
 
@@ -252,11 +294,11 @@ void look_at_code(ScoutDesk& desk) {
   const std::uint64_t began_ns = own_time_ns();
   const Request request = read_request(desk.request().bytes);
   KernelBreakpoints kernels;
-  for (std::uint32_t i = 0; i < request.pids.size(); i++) {
+  for (std::uint32_t i = 0; i < request.asked.size(); i++) {
     desk.goes_to(i * kStages + kBegins);
     const std::set<CodeFinding> findings =
-        ProcessCode(request.pids[i], request, kernels).look([&](Stage stage) { desk.goes_to(i * kStages + stage); });
-    const bool is_last = i + 1 == request.pids.size();
+        ProcessCode(request.asked[i], request, kernels).look([&](Stage stage) { desk.goes_to(i * kStages + stage); });
+    const bool is_last = i + 1 == request.asked.size();
     if (findings.empty() && !is_last) continue;
     ScoutWriter out;
     out.put(own_time_ns() - began_ns);
@@ -298,17 +340,22 @@ CodeFile read_code(int fd, const struct stat& status, std::vector<std::uint64_t>
   return file;
 }
 
-CodeLook::CodeLook(Scouts* scouts, std::vector<CodeFile> files, std::vector<std::uint32_t> pids, bool probed)
-    : scouts_(scouts), files_(std::move(files)), left_(std::move(pids)), probed_(probed) {}
+CodeLook::CodeLook(Scouts* scouts, std::vector<CodeFile> files, const std::vector<std::uint32_t>& pids, bool probed)
+    : scouts_(scouts), files_(std::move(files)), mode_(probed ? Mode::kProbed : Mode::kUnprobed) {
+  for (const std::uint32_t pid : pids) left_.push_back({.pid = pid});
+}
+
+CodeLook::CodeLook(Scouts* scouts, std::vector<CodeFile> files, std::vector<CodeDoubt> doubts)
+    : scouts_(scouts), files_(std::move(files)), left_(std::move(doubts)), mode_(Mode::kInDoubt) {}
 
 std::vector<std::byte> CodeLook::request() const {
   ScoutWriter out;
-  out.put(probed_).put(static_cast<std::uint32_t>(files_.size()));
+  out.put(mode_).put(static_cast<std::uint32_t>(files_.size()));
   for (const CodeFile& file : files_) {
     out.put(file.id).put(std::uint64_t{file.places.size()});
     for (const CodePlace& place : file.places) out.put(place);
   }
-  for (const std::uint32_t pid : left_) out.put(pid);
+  for (const CodeDoubt& one : left_) out.put(one);
   return {out.bytes().begin(), out.bytes().end()};
 }
 
@@ -321,7 +368,7 @@ void CodeLook::add(const ScoutMessage& message) {
 // The process that the scout has not come back from, and all before it.
 void CodeLook::skip_silent() {
   const std::uint32_t number = errand_->at() / kStages;
-  if (errand_->at() % kStages != kHasNone && number < left_.size()) silent_.push_back(left_[number]);
+  if (errand_->at() % kStages != kHasNone && number < left_.size()) silent_.push_back(left_[number].pid);
   left_.erase(left_.begin(), left_.begin() + std::min<std::ptrdiff_t>(number + 1, std::ssize(left_)));
   errand_.reset();
   before_ns_ = took_ns_;
@@ -347,7 +394,7 @@ bool CodeLook::go_on() {
       add(message);
       continue;
     }
-    errand_->blame(left_[std::min<std::size_t>(errand_->at() / kStages, left_.size() - 1)]);
+    errand_->blame(left_[std::min<std::size_t>(errand_->at() / kStages, left_.size() - 1)].pid);
     if (came == Errand::Came::kDone) {
       errand_.reset();
       left_.clear();
@@ -364,6 +411,16 @@ std::string why_silent(std::uint32_t pid) {
       "a "
       "file server: until it goes on, attaching would keep every process of this machine from forking",
       pid, name_of(pid));
+}
+
+bool CodeLook::go_on_for(int milliseconds) {
+  const std::uint64_t until_ns = monotonic_ns() + static_cast<std::uint64_t>(milliseconds) * kMillisecondNs;
+  while (!go_on()) {
+    const std::uint64_t now_ns = monotonic_ns();
+    if (now_ns >= until_ns) return false;
+    if (errand_) errand_->wait(static_cast<int>((until_ns - now_ns) / kMillisecondNs) + 1);
+  }
+  return true;
 }
 
 void CodeLook::finish() {

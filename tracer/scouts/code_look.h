@@ -10,6 +10,11 @@
 // Only pages are read that a process has for itself: others hold what the file holds. Scouts do that, one process after
 // the other; a process that does not answer is left out. Not seen is what a process changes after the look at it.
 //
+// A process that is debugged may have a breakpoint of its own there at any time: the kernel executes the file's
+// instruction in its stead, and removes it together with the probe. One that translates the code instead of executing
+// it (tracer/scouts/foreign_code.h) would translate the kernel's breakpoint. Of what the kernel side says (CodeDoubt),
+// the places are looked up alone: nobody waits for what stands there.
+//
 // Who does not answer has its memory's lock: a thread of it waits in munmap or the like, as for a file server (FUSE)
 // that sleeps. The kernel needs that lock of each process that has a file mapped to attach to the file, and lets nobody
 // on the machine fork meanwhile. So nothing is attached to a file that such a process has, or may have, mapped.
@@ -65,10 +70,12 @@ struct CodeFinding {
   enum class What : std::uint8_t {
     kChanged,        // it has another instruction, breakpoints apart
     kCopyChanged,    // the same in a mapping that is not executable, and that the kernel puts breakpoints into
-    kDebugged,       // it is traced (ptrace), and has a breakpoint
+    kDebugged,       // it is traced (ptrace), and has a breakpoint, or its tracer can write its memory
+    kTranslated,     // it does not execute the file's code, but translates it
     kOwnBreakpoint,  // it has one that is not the kernel's, nor a debugger's (tracer/scouts/kernel_breakpoints.h)
     kWritable,       // it can change the code around the kernel's breakpoint
     kUnprobed,       // it has no breakpoint, although the kernel puts them into such mappings
+    kInDoubt,        // it has the place in memory that is in doubt
   };
   std::uint32_t pid = 0;
   std::uint32_t file = 0;  // in the order that was given
@@ -79,14 +86,27 @@ struct CodeFinding {
   }
 };
 
+// A process that may be about to have breakpoints of its own somewhere in its memory.
+struct CodeDoubt {
+  std::uint32_t pid = 0;
+  std::uint64_t start = 0;
+  std::uint64_t end = UINT64_MAX;
+  std::uint64_t pc = 0;              // where the call came from that is about to do it; 0: not known
+  bool of_translators_only = false;  // there is a doubt only if it is one
+};
+
 class CodeLook {
  public:
-  // `probed`: the kernel has its breakpoints at the places; kDebugged and kOwnBreakpoint are found only without,
-  // kWritable and kUnprobed only with them. Without scouts, go_on() does all of it on the caller's thread.
-  CodeLook(Scouts* scouts, std::vector<CodeFile> files, std::vector<std::uint32_t> pids, bool probed);
+  // `probed`: the kernel has its breakpoints at the places; kOwnBreakpoint is found only without, kWritable and
+  // kUnprobed only with them. Without scouts, go_on() does all of it on the caller's thread.
+  CodeLook(Scouts* scouts, std::vector<CodeFile> files, const std::vector<std::uint32_t>& pids, bool probed);
+  // Finds kInDoubt alone. What the dynamic loader does (relocations of code) leaves no doubt.
+  CodeLook(Scouts* scouts, std::vector<CodeFile> files, std::vector<CodeDoubt> doubts);
 
   // Goes on without waiting. Returns true when it is over.
   bool go_on();
+  // The same, waiting for this long at most.
+  bool go_on_for(int milliseconds);
   void finish();
   // On a CPU, so far.
   [[nodiscard]] std::uint64_t took_ns() const { return took_ns_; }
@@ -95,6 +115,8 @@ class CodeLook {
   // One for each process, place and What.
   [[nodiscard]] std::vector<CodeFinding> take() { return std::move(findings_); }
 
+  enum class Mode : std::uint8_t { kUnprobed, kProbed, kInDoubt };
+
  private:
   [[nodiscard]] std::vector<std::byte> request() const;
   void add(const ScoutMessage& message);
@@ -102,8 +124,8 @@ class CodeLook {
 
   Scouts* scouts_;
   std::vector<CodeFile> files_;
-  std::vector<std::uint32_t> left_;
-  bool probed_;
+  std::vector<CodeDoubt> left_;
+  Mode mode_;
   std::optional<Errand> errand_;
   std::uint64_t took_ns_ = 0;
   std::uint64_t before_ns_ = 0;  // of scouts that did not come back

@@ -35,8 +35,12 @@ std::map<std::string, std::vector<std::uint64_t>> places_by_path(const std::vect
 
 std::string reason(const CodeFinding& finding) {
   if (finding.what == CodeFinding::What::kDebugged)
-    return fmt::format("process {} ({}) is debugged and has a breakpoint there, which the probe would hide",
-                       finding.pid, name_of(finding.pid));
+    return fmt::format("process {} ({}) is debugged, and the probe would hide a breakpoint there", finding.pid,
+                       name_of(finding.pid));
+  if (finding.what == CodeFinding::What::kTranslated)
+    return fmt::format(
+        "process {} ({}) translates the code instead of executing it, as valgrind does, and would translate the probe",
+        finding.pid, name_of(finding.pid));
   if (finding.what == CodeFinding::What::kOwnBreakpoint)
     return fmt::format(
         "process {} ({}) has a breakpoint of its own there, or one that another tracer has put into it alone, and the "

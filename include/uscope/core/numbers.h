@@ -4,6 +4,7 @@
 #define USCOPE_CORE_NUMBERS_H
 
 enum {
+	NR_open = 2,
 	NR_mmap = 9,
 	NR_mprotect = 10,
 	NR_munmap = 11,
@@ -21,11 +22,13 @@ enum {
 	NR_chroot = 161,
 	NR_exit = 60,
 	NR_fcntl = 72,
+	NR_ptrace = 101,
 	NR_shmdt = 67,
 	NR_remap_file_pages = 216,
 	NR_restart_syscall = 219,
 	NR_exit_group = 231,
 	NR_keyctl = 250,
+	NR_openat = 257,
 	NR_pselect6 = 270,
 	NR_unshare = 272,
 	NR_recvmmsg = 299,
@@ -37,6 +40,7 @@ enum {
 	NR_io_uring_setup = 425,
 	NR_fsconfig = 431,
 	NR_close_range = 436,
+	NR_openat2 = 437,
 	X32_rt_sigreturn = 513,
 	X32_sendmsg = 518,
 	X32_recvmsg = 519,

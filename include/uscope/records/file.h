@@ -36,6 +36,30 @@ struct usc_blind_map {
 	__u64 offset; /* file offset of start */
 };
 
+/*
+ * A process may be about to have breakpoints in code that the kernel does not put there for us, or does what comes before that. For the
+ * collector, and only where there are probes in files: any process of the machine. head.task is 0.
+ */
+enum usc_doubt {
+	USC_DOUBT_DEBUGGED = 1, /* it has a debugger (ptrace), and has executed a program or maps code */
+	USC_DOUBT_DEBUGGER, /* it attaches to the process `other`, or writes to its memory; `other` as its own pid namespace has it */
+	USC_DOUBT_MEMORY_FILE, /* it opens a file `path` for writing that ends in "/mem" */
+	USC_DOUBT_WRITABLE,    /* it makes the memory of a file writable, by a call at `pc` */
+	USC_DOUBT_LOADS,       /* it maps code, having been started without a dynamic loader */
+};
+
+struct usc_code_doubt {
+	struct usc_record head;
+	__u32 reason; /* enum usc_doubt */
+	__u32 pid;
+	__u32 other;
+	__u32 pad;
+	__u64 start; /* of the memory; start and end 0: any */
+	__u64 end;
+	__u64 pc;
+	char path[32];
+};
+
 struct usc_unmap {
 	struct usc_record head;
 	__u32 mm;
@@ -111,6 +135,7 @@ struct usc_file_info {
 
 USC_ASSERT_SIZE(usc_map, 56);
 USC_ASSERT_SIZE(usc_blind_map, 56);
+USC_ASSERT_SIZE(usc_code_doubt, 96);
 USC_ASSERT_SIZE(usc_unmap, 48);
 USC_ASSERT_SIZE(usc_file_key, 40);
 USC_ASSERT_SIZE(usc_file, 104);

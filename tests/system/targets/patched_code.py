@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Processes that change their own code in memory, traced or not: a probe would have them execute the file's instruction. The programs
-print what they compute. Needs root and BPF; usage: patched_code.py USCOPE"""
+"""Processes that change their own code in memory, traced or not: a probe would have them execute the file's instruction. Processes that
+lose their breakpoints. The programs print what they compute. Needs root and BPF; usage: patched_code.py USCOPE"""
 import os
 import shutil
 import subprocess
@@ -16,8 +16,8 @@ from uprobe_event import uprobe_event  # noqa: E402
 
 USCOPE = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "uscope"
 
-# Commands come as lines: "patch" writes 9 into work's first instruction, "open" leaves the page writable, "write" writes
-# the file's first byte through /proc/self/mem, "hook" writes a breakpoint there, which the program handles itself, "map" makes a copy of the page and writes 9 there, "end" makes that read-only; each is answered by what
+# Commands come as lines: "patch" writes 9 into work's first instruction, "open" leaves the page writable, "lose" drops the page
+# with the kernel's breakpoint, "hook" writes a breakpoint there, which the program handles itself, "map" makes a copy of the page and writes 9 there, "end" makes that read-only; each is answered by what
 # work() and other() return.
 PROGRAM = """
 #define _GNU_SOURCE
@@ -54,11 +54,7 @@ int main(void) {
       code[0] = 0xcc;
       mprotect(code, 4096, PROT_READ | PROT_EXEC);
     }
-    if (line[0] == 'w') {
-      int memory = open("/proc/self/mem", O_RDWR);
-      if (pwrite(memory, "\\xb8", 1, (long)code) != 1) return 1;
-      close(memory);
-    }
+    if (line[0] == 'l') madvise(code, 4096, MADV_DONTNEED);
     if (line[0] == 'm') {
       copy = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE, open("/proc/self/exe", O_RDONLY), code - &__executable_start);
       copy[1] = 9;
@@ -170,7 +166,7 @@ class PatchedCode(TraceCase):
     def test_probes_are_removed_where_an_untraced_process_changes_its_code_later(self):
         other, answers, said = self.trace_another("patch")
         self.assertEqual(answers[-1], "9 5", said)
-        self.assertIn(f"process {other.pid} (patches) has changed code in its memory that has probes in {self.program}", said)
+        self.assertIn(f"process {other.pid} (patches) has made memory writable with code that has probes in {self.program}", said)
         self.assertEqual((self.losses(), self.hits()), ({"probe_removed": 1}, 1), said)
 
     def test_probes_are_removed_where_code_around_them_becomes_writable(self):
@@ -195,7 +191,7 @@ class PatchedCode(TraceCase):
             recording = subprocess.Popen([USCOPE, "record", "-e", "none", "-o", self.db, "-t", f"ufunction:{self.program}:work", "--",
                                           self.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, text=True)
             self.assertEqual(self.say(recording, "call"), "7 5")
-            self.assertEqual(self.say(recording, "write"), "7 5")
+            self.assertEqual(self.say(recording, "lose"), "7 5")
             text, until = "", time.monotonic() + 60 * SLOWNESS
             while "has lost a probe" not in text and time.monotonic() < until:
                 time.sleep(0.1)

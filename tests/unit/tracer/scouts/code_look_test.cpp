@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
@@ -197,6 +198,33 @@ TEST_F(CodeLookTest, WithProbesABreakpointIsExpectedWhereTheKernelPutsOne) {
   EXPECT_EQ(found(true), (Found{{kMove, What::kChanged}}));
   map(PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE);
   EXPECT_EQ(found(true), Found());
+}
+
+TEST_F(CodeLookTest, ADoubtIsOfPlacesInItsMemoryAlone) {
+  const auto found_in = [&](std::uint64_t from, std::uint64_t end, std::uint64_t pc = 0, bool translators = false) {
+    const auto begin = reinterpret_cast<std::uint64_t>(code_);
+    CodeLook look(nullptr, {file_},
+                  {CodeDoubt{.pid = static_cast<std::uint32_t>(getpid()),
+                             .start = begin + from,
+                             .end = begin + end,
+                             .pc = pc,
+                             .of_translators_only = translators}});
+    look.finish();
+    std::vector<std::uint64_t> places;
+    for (const CodeFinding& finding : look.take()) {
+      EXPECT_EQ(finding.what, What::kInDoubt);
+      places.push_back(finding.offset);
+    }
+    return places;
+  };
+  using Places = std::vector<std::uint64_t>;
+  EXPECT_EQ(found_in(0, kBytes), (Places{kMove, kAcross, kReturn}));
+  EXPECT_EQ(found_in(kMove + 4, kMove + 5), Places{kMove});
+  EXPECT_EQ(found_in(kMove + 5, kAcross), Places{});
+  EXPECT_EQ(found_in(4096, 8192), Places{kAcross});
+  EXPECT_EQ(found_in(0, kBytes, getauxval(AT_BASE) + 1), Places{});  // the dynamic loader's relocations
+  EXPECT_EQ(found_in(0, kBytes, reinterpret_cast<std::uint64_t>(&getpid)), (Places{kMove, kAcross, kReturn}));
+  EXPECT_EQ(found_in(0, kBytes, 0, true), Places{});
 }
 
 }  // namespace

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+/*
+ * Who, of all tasks of this machine, is about to have breakpoints of its own in code: told to the collector before that can be done,
+ * where there are probes in files (struct usc_code_doubt). Nothing is seen of who writes to memory that has been writable for long.
+ */
+#ifndef USCOPE_BPF_CODE_DOUBTS_H
+#define USCOPE_BPF_CODE_DOUBTS_H
+
+#include "transport.h"
+#include "uscope/core/numbers.h"
+
+/* linux/ptrace.h, include/linux/ptrace.h, asm-generic/fcntl.h, linux/mman.h, linux/auxvec.h */
+#define PTRACE_POKETEXT 4
+#define PTRACE_POKEDATA 5
+#define PTRACE_ATTACH 16
+#define PT_PTRACED 0x1u
+#define PT_SEIZED 0x10000u
+#define O_ACCMODE 3
+#define PROT_WRITE 0x2
+#define AT_BASE 7
+#define MOST_AUXV 24
+#define WORD_BYTES 8
+
+static __always_inline bool makes_doubts(__u32 nr)
+{
+	return nr == NR_mmap || nr == NR_mprotect || nr == NR_pkey_mprotect || nr == NR_ptrace || nr == NR_open ||
+	       nr == NR_openat || nr == NR_openat2;
+}
+
+static __noinline int tell_doubt(struct usc_code_doubt *doubt, __u32 reason)
+{
+	if (!doubt)
+		return 0;
+	doubt->reason = reason;
+	doubt->pid = bpf_get_current_pid_tgid() >> 32;
+	return send_record(&doubt->head, USC_RECORD_CODE_DOUBT, sizeof(*doubt), 0, now_ns(), true);
+}
+
+/* A tracer that seizes is none that sets breakpoints, as far as is known: strace, perf trace. */
+static __always_inline bool has_debugger(struct task_struct *task)
+{
+	__u32 flags = TASK_FIELD(task, ptrace);
+
+	return flags & PT_PTRACED && !(flags & PT_SEIZED);
+}
+
+/* The kernel has loaded the program alone: it is its own dynamic loader, or has none. */
+static __noinline int has_no_interpreter(struct task_struct *task)
+{
+	unsigned long pair[2];
+	__u32 i;
+
+	if (!task)
+		return 0;
+	for (i = 0; i < MOST_AUXV; i++) {
+		const void *at = (const void *)TASK_FIELD(task, mm) +
+				 bpf_core_field_offset(struct mm_struct, saved_auxv) + i * sizeof(pair);
+
+		if (bpf_probe_read_kernel(pair, sizeof(pair), at) || !pair[0])
+			return 0;
+		if (pair[0] == AT_BASE)
+			return !pair[1];
+	}
+	return 0;
+}
+
+static long on_written_vma(struct task_struct *task, struct vm_area_struct *vma, __u64 *of_file)
+{
+	*of_file = vma->vm_file != 0;
+	return 0;
+}
+
+/* Of a file that begins there. Where the lock of the mappings is held, it may be one. */
+static __noinline int is_file_at(__u64 address)
+{
+	__u64 of_file = 0;
+
+	return with_vma(address, on_written_vma, &of_file) == RESULT_EBUSY || of_file;
+}
+
+static __always_inline void doubt_memory_file(struct usc_code_doubt *doubt, const char *path)
+{
+	long bytes = bpf_probe_read_user_str(doubt->path, sizeof(doubt->path), path);
+	__u32 end;
+
+	if (bytes < (long)sizeof("/mem"))
+		return;
+	end = (__u32)bytes - sizeof("/mem");
+	if (end > sizeof(doubt->path) - sizeof("/mem"))
+		return;
+	if (doubt->path[end] == '/' && doubt->path[end + 1] == 'm' && doubt->path[end + 2] == 'e' &&
+	    doubt->path[end + 3] == 'm')
+		tell_doubt(doubt, USC_DOUBT_MEMORY_FILE);
+}
+
+static __always_inline void doubt_ptrace(struct usc_code_doubt *doubt, struct pt_regs *regs)
+{
+	__u64 request = regs->di;
+
+	if (request != PTRACE_ATTACH && request != PTRACE_POKETEXT && request != PTRACE_POKEDATA)
+		return;
+	doubt->other = regs->si;
+	if (request != PTRACE_ATTACH) {
+		doubt->start = regs->dx;
+		doubt->end = regs->dx + WORD_BYTES;
+	}
+	tell_doubt(doubt, USC_DOUBT_DEBUGGER);
+}
+
+/* At the entry of a call, of 64-bit programs. */
+static __noinline int doubt_call(struct task_struct *task, struct pt_regs *regs, __u32 nr)
+{
+	struct usc_code_doubt doubt = {};
+	__u64 flags = 0;
+
+	if (!task || !regs || task->thread_info.status & TS_COMPAT)
+		return 0;
+	if (nr == NR_ptrace) {
+		doubt_ptrace(&doubt, regs);
+	} else if (nr == NR_mmap) {
+		if (!(regs->dx & PROT_EXEC) || (__s32)regs->r8 < 0)
+			return 0;
+		if (has_debugger(task))
+			tell_doubt(&doubt, USC_DOUBT_DEBUGGED);
+		else if (has_no_interpreter(task))
+			tell_doubt(&doubt, USC_DOUBT_LOADS);
+	} else if (nr == NR_mprotect || nr == NR_pkey_mprotect) {
+		if (!(regs->dx & PROT_WRITE) || !is_file_at(regs->di))
+			return 0;
+		doubt.start = regs->di;
+		doubt.end = regs->di + regs->si;
+		doubt.pc = regs->ip;
+		tell_doubt(&doubt, USC_DOUBT_WRITABLE);
+	} else if (nr == NR_open) {
+		if (regs->si & O_ACCMODE)
+			doubt_memory_file(&doubt, (const char *)regs->di);
+	} else {
+		if (nr == NR_openat)
+			flags = regs->dx;
+		else
+			bpf_probe_read_user(&flags, sizeof(flags), (const void *)regs->dx);
+		if (flags & O_ACCMODE)
+			doubt_memory_file(&doubt, (const char *)regs->si);
+	}
+	return 0;
+}
+
+static __always_inline void doubt_code_of_call(struct task_struct *task, struct pt_regs *regs, __u32 nr)
+{
+	if (has_file_probes && makes_doubts(nr))
+		doubt_call(task, regs, nr);
+}
+
+/* A program has been executed, and has done nothing yet. */
+static __noinline int doubt_code_of_program(struct task_struct *task)
+{
+	struct usc_code_doubt doubt = {};
+
+	if (has_file_probes && task && has_debugger(task))
+		tell_doubt(&doubt, USC_DOUBT_DEBUGGED);
+	return 0;
+}
+
+#endif
