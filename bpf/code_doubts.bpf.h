@@ -27,9 +27,26 @@ static __always_inline bool makes_doubts(__u32 nr)
 	       nr == NR_openat || nr == NR_openat2;
 }
 
+/* Any process can make doubts, as many as it likes, and must not fill the rings with them. What is left out here, the collector's looks
+ * at all processes find. */
+#define DOUBTS_MOST 16
+#define DOUBTS_NS 10000000ull
+
+__u64 doubts_since_ns;
+__u32 doubts_told;
+
+static __always_inline bool are_doubts_many(__u64 now)
+{
+	if (now - *(volatile __u64 *)&doubts_since_ns > DOUBTS_NS) {
+		*(volatile __u64 *)&doubts_since_ns = now;
+		*(volatile __u32 *)&doubts_told = 0;
+	}
+	return __sync_fetch_and_add(&doubts_told, 1) >= DOUBTS_MOST;
+}
+
 static __noinline int tell_doubt(struct usc_code_doubt *doubt, __u32 reason)
 {
-	if (!doubt)
+	if (!doubt || are_doubts_many(now_ns()))
 		return 0;
 	doubt->reason = reason;
 	doubt->pid = bpf_get_current_pid_tgid() >> 32;

@@ -81,7 +81,8 @@ void CodeWatch::doubt(const usc_code_doubt& doubt) {
     pids = owners_of_memory(doubt.pid, {doubt.path, strnlen(doubt.path, sizeof(doubt.path))});
   for (const std::uint32_t pid : pids) {
     one.pid = pid;
-    doubts_.push_back({one, doubtful_deed(doubt)});
+    const auto is_same = [&](const Doubted& other) { return other.doubt == one; };
+    if (std::none_of(doubts_.begin(), doubts_.end(), is_same)) doubts_.push_back({one, doubtful_deed(doubt)});
   }
 }
 

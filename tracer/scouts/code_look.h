@@ -93,6 +93,8 @@ struct CodeDoubt {
   std::uint64_t end = UINT64_MAX;
   std::uint64_t pc = 0;              // where the call came from that is about to do it; 0: not known
   bool of_translators_only = false;  // there is a doubt only if it is one
+
+  bool operator==(const CodeDoubt&) const = default;
 };
 
 class CodeLook {
