@@ -167,10 +167,10 @@ class OwnBreakpoints(TraceCase):
         process.stdin.flush()
         return self.hear(process)
 
-    def begin(self):
+    def begin(self, *options):
         """Records this program, whose probe is hit once before this returns."""
         self.recording = subprocess.Popen([USCOPE, "record", "-e", "none", "--force", "-o", self.db, "-t", f"ufunction:{self.program}:work",
-                                           "--", self.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.said, text=True)
+                                           *options, "--", self.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.said, text=True)
         self.addCleanup(self.recording.communicate)
         self.addCleanup(self.recording.terminate)
         self.assertEqual(self.say(self.recording, "call"), "7")
@@ -274,6 +274,21 @@ class OwnBreakpoints(TraceCase):
         with open(f"/proc/{translator.pid}/maps", encoding="utf-8") as maps:
             mapped = next(line for line in maps if self.program in line)
         return translator, mapped.split("-")[0]
+
+    # Whoever may open files could fill the rings.
+    def test_doubts_are_few(self):
+        tries = 20000
+        self.begin("--keep-raw", self.path("raw"))
+        began = time.monotonic()
+        for _ in range(tries):
+            with self.assertRaises(FileNotFoundError):
+                os.open("/nonexistent/mem", os.O_RDWR)
+        most = 16 * (2 + (time.monotonic() - began) / 0.01)
+        self.end(hits=2, removed=0)
+        raw = subprocess.run([USCOPE, "raw", self.path("raw")], capture_output=True, text=True, check=True).stdout
+        told = sum(" code_doubt " in line for line in raw.splitlines())
+        self.assertGreater(told, 0)
+        self.assertLess(told, min(most, tries))
 
     def test_a_program_that_translates_code(self):
         self.begin()
