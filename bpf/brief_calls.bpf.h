@@ -63,6 +63,8 @@ static __noinline int give_to_entry(struct task_struct *task, struct brief_call 
 		t->open_ns = call->entry_ns;
 	t->call_serial = call->serial;
 	t->call_image = call->image;
+	if (guises_asked)
+		t->renamed_image = t->image != call->image ? t->image : 0;
 	t->stack = 0;
 	read_args(user_regs(task), t->abi, t->args);
 	t->flags |= how;
@@ -96,6 +98,10 @@ static __always_inline bool enters_briefly(struct task_struct *task, struct pt_r
 
 	if (!call || call->state == BRIEF_NOT)
 		return false;
+	if (guises_asked && *(volatile __u8 *)&call->renamed) {
+		leave_to_entry(task, call);
+		return false;
+	}
 	if (!is_brief_number(nr) || task->thread_info.status & TS_COMPAT)
 		return is_left_out(task, call, nr);
 	call->nr = nr;
@@ -281,6 +287,8 @@ static __noinline int becomes_brief(struct task_struct *task, const struct task_
 		call = take_brief_call(task);
 	if (!call)
 		return 0;
+	call->renamed = 0;
+	barrier();
 	call->serial = t->serial;
 	call->image = t->image;
 	call->process = t->process;
@@ -309,6 +317,15 @@ static __always_inline void ends_briefness(struct task_struct *task)
 	call->state = BRIEF_NOT;
 	barrier();
 	call->thread = 0;
+}
+
+/* A thread's entry has told of another name: calls to come have its new guise. */
+static __always_inline void brief_call_renamed(struct task_struct *task)
+{
+	struct brief_call *call = guises_asked ? brief_call_of(task) : 0;
+
+	if (call)
+		*(volatile __u8 *)&call->renamed = 1;
 }
 
 /* As core_open_call(). */

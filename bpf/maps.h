@@ -112,6 +112,7 @@ const volatile __u64 brief_numbers[USC_SYSCALL_BITS / 64]; /* those that the con
 const volatile __u64 count_mask;			   /* usc_query_count_mask() */
 const volatile bool calls_brief;
 const volatile bool times_asked;      /* is_asked_for(ASKED_TIME) */
+const volatile bool guises_asked;     /* asks_for_guises() */
 const volatile bool counts_by_fields; /* usc_query_counts_by_fields(&config.query, …) */
 const volatile bool counts_images;    /* the key has the image; so the next two */
 const volatile bool counts_times;     /* a step of how long the call took */

@@ -64,7 +64,7 @@ enum brief_state {
 struct brief_call {
 	__u32 thread; /* its number; 0: the slot is free */
 	__u8 state;   /* enum brief_state; this and what is below are as in task_entry */
-	__u8 pad;
+	__u8 renamed; /* its image is the entry's no more: the next call goes by that */
 	__u16 nr;
 	__u64 entry_ns;
 	__u32 told_open; /* the lower bits of entry_ns of the call that was last written as open */

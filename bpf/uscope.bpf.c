@@ -98,7 +98,10 @@ static __always_inline int exit_hook(struct task_struct *task)
 
 static __always_inline int rename_hook(struct task_struct *task, const char *comm)
 {
-	UNPREEMPTED(core_rename(task, comm));
+	UNPREEMPTED({
+		core_rename(task, comm);
+		brief_call_renamed(task);
+	});
 	return 0;
 }
 

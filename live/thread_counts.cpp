@@ -30,7 +30,13 @@ ThreadCounts::Counts& ThreadCounts::counts_of(trace::TaskId serial, const tracer
     if (threads_.size() >= kMostThreads) return others_;
     found = threads_.try_emplace(serial).first;
   }
-  Counts& counts = found->second;
+  std::vector<Counts>& names = found->second;
+  // Without a name as long as its start has not come.
+  const auto same = std::find_if(names.begin(), names.end(),
+                                 [&](const Counts& one) { return one.name == task.name || one.name.empty(); });
+  const bool is_new = same == names.end();
+  if (is_new && names.size() < kMostNames) names.emplace_back();
+  Counts& counts = is_new ? names.back() : *same;
   counts.pid = task.pid;
   counts.tid = task.tid;
   counts.name = task.name;
@@ -40,9 +46,11 @@ ThreadCounts::Counts& ThreadCounts::counts_of(trace::TaskId serial, const tracer
 void ThreadCounts::start(const usc_task& task) {
   const auto found = threads_.find(trace::TaskId(task.head.task));
   if (found == threads_.end()) return;
-  found->second.pid = task.pid;
-  found->second.tid = task.tid;
-  if (found->second.name.empty()) found->second.name.assign(task.name, strnlen(task.name, sizeof(task.name)));
+  for (Counts& counts : found->second) {
+    counts.pid = task.pid;
+    counts.tid = task.tid;
+    if (counts.name.empty()) counts.name.assign(task.name, strnlen(task.name, sizeof(task.name)));
+  }
 }
 
 // Frequent kinds move to the front, where they are found first. In a full list the rarest kind gives way, and the new
@@ -77,7 +85,8 @@ ThreadLine ThreadCounts::line(const Counts& counts) {
 std::vector<ThreadLine> ThreadCounts::lines() const {
   std::vector<ThreadLine> lines;
   lines.reserve(threads_.size() + 1);
-  for (const auto& [serial, counts] : threads_) lines.push_back(line(counts));
+  for (const auto& [serial, names] : threads_)
+    for (const Counts& counts : names) lines.push_back(line(counts));
   if (others_.calls == 0) return lines;
   lines.push_back(line(others_));
   lines.back().others = true;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Counts for `uscope top --by thread`. An event costs a comparison if it is of the same thread as the one before, and a
-// look into a hash table otherwise. Counting begins anew for each display, so threads that have ended disappear.
+// look into a hash table otherwise. A thread that gets another name, or executes a program, has a line for each name:
+// its calls are those of the name that it had when they ended. Counting begins anew for each display, so threads that
+// have ended disappear.
 #pragma once
 
 #include <cstddef>
@@ -30,6 +32,9 @@ struct ThreadLine {
 class ThreadCounts {
  public:
   static constexpr std::size_t kMostThreads = 1U << 16;
+  // Names of a thread that have a line each. With more of them, the last line is that of all others, under the latest
+  // name.
+  static constexpr std::size_t kMostNames = 8;
   // Kinds of calls of a thread. With more of them, a call that is more than one of kMostKinds is still found.
   static constexpr std::size_t kMostKinds = 32;
 
@@ -63,8 +68,8 @@ class ThreadCounts {
   static void add_kind(std::vector<Kind>& kinds, std::uint32_t abi, std::uint32_t nr);
   static ThreadLine line(const Counts& counts);
 
-  std::unordered_map<trace::TaskId, Counts> threads_;
-  Counts others_;  // of threads beyond kMostThreads
+  std::unordered_map<trace::TaskId, std::vector<Counts>> threads_;  // by the names that each had
+  Counts others_;                                                   // of threads beyond kMostThreads
   trace::TaskId last_{};
   Counts* last_counts_ = nullptr;  // those of last_; null after take()
 };

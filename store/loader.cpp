@@ -176,8 +176,6 @@ Result<void> Loader::read_definitions() {
     definitions_.add(record);
   }
   definitions_.finish();
-  if (options_.last_names)
-    for (auto& [serial, thread] : definitions_.threads) thread.names.clear();
   damage_ = reader_.damage();
   definitions_.records_missing = sequence_.unexplained() != 0 || damage_.regions != 0;
   summary_.damaged_bytes = damage_.skipped_bytes;

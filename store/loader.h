@@ -20,7 +20,6 @@ struct LoadOptions {
   symbolizer::ModuleOpener open_module;           // may be empty: files are opened by their path, and checked
   symbolizer::DebugFetcher fetch_debug_file;      // may be empty: no server is asked
   std::unique_ptr<symbolizer::FrameNamer> namer;  // replaces the files' own symbols; for tests
-  bool last_names = false;                        // a thread has its last name at all times
 };
 
 struct LoadSummary {

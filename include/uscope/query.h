@@ -76,6 +76,7 @@ enum usc_query_field {
 	USC_QUERY_ARG3,
 	USC_QUERY_ARG4,
 	USC_QUERY_ARG5,
+	USC_QUERY_GUISE, /* says, with TASK, which name the task had: serial of its image, or of its usc_guise */
 	USC_QUERY_FIELD_COUNT
 };
 
@@ -320,7 +321,7 @@ USC_INLINE int usc_query_is_of_brief_calls(const struct usc_query *query)
 /* Fields of a call that may be words of a key by which it is counted: numbers of 32 bits and less. */
 #define USC_QUERY_OF_COUNTS                                                                                            \
 	(USC_QUERY_OF_NUMBERS | 1u << USC_QUERY_HOW | 1u << USC_QUERY_TASK | 1u << USC_QUERY_IMAGE |                   \
-	 1u << USC_QUERY_ERROR)
+	 1u << USC_QUERY_ERROR | 1u << USC_QUERY_GUISE)
 #define USC_QUERY_OF_COUNTED_STEPS (1u << USC_QUERY_TOOK | 1u << USC_QUERY_RESULT)
 
 /*
@@ -378,6 +379,8 @@ USC_INLINE void usc_query_fill_some(struct usc_query_input *input, const struct 
 		input->field[USC_QUERY_TASK] = event->head.task;
 	if (reads & 1u << USC_QUERY_IMAGE)
 		input->field[USC_QUERY_IMAGE] = event->image;
+	if (reads & 1u << USC_QUERY_GUISE)
+		input->field[USC_QUERY_GUISE] = event->image;
 	if (reads & 1u << USC_QUERY_STACK)
 		input->field[USC_QUERY_STACK] = event->stack;
 	if (reads & 1u << USC_QUERY_TIME)

@@ -78,6 +78,7 @@ USC_INLINE void usc_query_key_of_place(const struct usc_query_place *place, cons
 	usc_query_give_word(key, word_of, USC_QUERY_HOW, USC_HOW_RETURNED);
 	usc_query_give_word(key, word_of, USC_QUERY_TASK, (__s64)(place->key >> USC_QUERY_COUNT_TASK_AT));
 	usc_query_give_word(key, word_of, USC_QUERY_IMAGE, place->image);
+	usc_query_give_word(key, word_of, USC_QUERY_GUISE, place->image);
 	usc_query_give_word(key, word_of, USC_QUERY_ERROR, (__s64)(place->key >> USC_QUERY_COUNT_ERROR_AT & 0xfff));
 	usc_query_give_word(key, word_of, USC_QUERY_TOOK, group); /* the one that is in steps; so the next */
 	usc_query_give_word(key, word_of, USC_QUERY_RESULT, group);

@@ -75,7 +75,6 @@ class Answerer {
  public:
   Answerer(UniqueFd socket, const Plan& plan, int folder, AnswerWork work)
       : socket_(std::move(socket)), plan_(plan), folder_(folder), work_(std::move(work)) {
-    options_.last_names = true;  // sums know no time
     options_.namer = std::make_unique<KeptNames>(
         symbolizer::make_symbol_namer([this](const symbolizer::ModuleRequest& module) { return open(module); }, true));
   }

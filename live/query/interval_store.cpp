@@ -285,10 +285,13 @@ Result<void> IntervalStore::close_first(bool last) {
   auto trace = trace_of(interval);
   if (!trace) return trace.error();
   ClosedInterval closed;
+  StandIns stand_ins(definitions_);
   if (plan_.way == Way::kSums) {
     closed.rows = interval.sums.take_rows();
-    const auto put_event = [&](const trace::Event& event) {
+    const bool has_guises = (plan_.program.reads & 1U << USC_QUERY_GUISE) != 0;
+    const auto put_event = [&](trace::Event event) {
       if (plan_.needs.stack && event.stack != 0) interval.stacks.insert(trace::StackId(event.stack));
+      if (has_guises) stand_ins.give(event);
       return append_event(**trace, event);
     };
     std::uint32_t events = 0;
@@ -306,6 +309,7 @@ Result<void> IntervalStore::close_first(bool last) {
     }
   }
   if (auto done = definitions_.write(**trace, interval.stacks); !done) return done;
+  if (auto done = stand_ins.write(**trace); !done) return done;
   if (auto done = descriptors_.write(**trace); !done) return done;
   closed.facts.from_ns = interval.from_ns;
   closed.facts.until_ns =

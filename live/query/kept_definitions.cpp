@@ -43,7 +43,10 @@ bool KeptDefinitions::take(const usc_record& record) {
       return true;
     }
     case USC_RECORD_TASK_NAME:
-      tasks_[task].name = bytes_of(record);
+      take_name(trace::record_as<usc_task_name>(record));
+      return true;
+    case USC_RECORD_GUISE:
+      guises_.take(trace::record_as<usc_guise>(record));
       return true;
     case USC_RECORD_TASK_EXIT:
       tasks_[task].end = bytes_of(record);
@@ -86,6 +89,33 @@ bool KeptDefinitions::take(const usc_record& record) {
   }
 }
 
+// Of more names than the bound, the last one of a task takes the place of the one before.
+void KeptDefinitions::take_name(const usc_task_name& name) {
+  constexpr std::size_t kMostNames = 4096;  // of one task, from one interval's end to the next
+  auto& names = tasks_[trace::TaskId(name.head.task)].names;
+  if (names.size() >= kMostNames) names.erase(std::prev(names.end()));
+  names[name.head.time] = bytes_of(name.head);
+}
+
+std::optional<usc_task> KeptDefinitions::task_as(trace::TaskId task, trace::ImageId serial) const {
+  const auto known = tasks_.find(task);
+  if (known == tasks_.end() || known->second.start.empty()) return std::nullopt;
+  usc_task as_it_was = trace::record_as<usc_task>(*reinterpret_cast<const usc_record*>(known->second.start.data()));
+  as_it_was.flags = 0;  // no process begins with it
+  as_it_was.image = guises_.image_of(trace::ImageId(as_it_was.image)).value();
+  const Guises::Guise* guise = guises_.find(serial);
+  if (guise != nullptr && guise->task == task) {
+    guise->name.copy(std::begin(as_it_was.name), sizeof(as_it_was.name));
+    std::fill(std::begin(as_it_was.name) + guise->name.size(), std::end(as_it_was.name), '\0');
+  } else if (const auto image = images_.find(serial); image != images_.end()) {
+    const auto& exec = trace::record_as<usc_exec>(*reinterpret_cast<const usc_record*>(image->second.exec.data()));
+    // As the loader has it: another thread than the first one goes on as another task.
+    if (exec.head.task == task.value() && (exec.old_tid == 0 || exec.old_tid == exec.tid))
+      std::copy(std::begin(exec.name), std::end(exec.name), std::begin(as_it_was.name));
+  }
+  return as_it_was;
+}
+
 void KeptDefinitions::take_jit_name(const usc_jit_name& name) {
   constexpr std::size_t kMostNames = 100'000;  // compilers that make code for days
   if (jit_names_.size() >= kMostNames) jit_names_.clear();
@@ -101,9 +131,11 @@ Result<void> KeptDefinitions::write(IntervalTrace& to, const std::unordered_set<
   if (auto done = all(meta_); !done) return done;
   for (const auto& [serial, image] : images_)
     if (auto done = append(to, image.exec); !done) return done;
-  for (const auto& [serial, task] : tasks_)
-    for (const Bytes* part : {&task.start, &task.name, &task.end})
-      if (auto done = append(to, *part); !done) return done;
+  for (const auto& [serial, task] : tasks_) {
+    if (auto done = append(to, task.start); !done) return done;
+    if (auto done = all(task.names); !done) return done;
+    if (auto done = append(to, task.end); !done) return done;
+  }
   for (const auto& [serial, file] : files_)
     for (const Bytes* part : {&file.announced, &file.described})
       if (auto done = append(to, *part); !done) return done;
@@ -156,12 +188,18 @@ void KeptDefinitions::forget_ended(std::uint64_t before_ns, const std::unordered
     // The start of one that only its name is known of was lost.
     return task.start.empty() || (task.end_ns != 0 && task.end_ns < before_ns && needed.count(entry.first) == 0);
   });
+  for (auto& [serial, task] : tasks_) {
+    auto first = task.names.lower_bound(before_ns);
+    for (std::size_t kept = 0; kept < kFormerNames && first != task.names.begin(); kept++) --first;
+    task.names.erase(task.names.begin(), first);
+  }
   std::set<trace::ProcessId> alive;
   std::set<trace::ImageId> inherited;
   std::set<trace::MmId> spaces;
   for (const auto& [serial, task] : tasks_) {
     alive.insert(task.process);
     inherited.insert(task.inherited);
+    inherited.insert(image_of(task.inherited));
     spaces.insert(task.mm);
   }
   // Of each process, the last image that it had then, and those that came later.
@@ -175,6 +213,7 @@ void KeptDefinitions::forget_ended(std::uint64_t before_ns, const std::unordered
     if (!needed.empty()) return false;  // an exec closed descriptors
     return image.time < last[image.process];
   });
+  guises_.forget(before_ns, inherited, [this](trace::TaskId task) { return knows(task); });
   for (const auto& [serial, image] : images_) spaces.insert(image.mm);
   std::erase_if(jit_names_, [&](const auto& entry) { return spaces.count(entry.first.first) == 0; });
 }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -13,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "live/query/guises.h"
 #include "live/query/interval_trace.h"
 #include "support/result.h"
 #include "trace/ids.h"
@@ -35,6 +37,11 @@ class KeptDefinitions {
   [[nodiscard]] std::unordered_set<trace::TaskId> living(std::uint64_t before_ns,
                                                          const std::unordered_set<trace::TaskId>& also = {}) const;
   [[nodiscard]] trace::ProcessId process_of(trace::TaskId task) const;
+  // An image's serial, of the one that an event has: that may be a guise's.
+  [[nodiscard]] trace::ImageId image_of(trace::ImageId serial) const { return guises_.image_of(serial); }
+  // The task with the name that it had when its events had this serial in the place of their image's; nullopt if its
+  // beginning is not known.
+  [[nodiscard]] std::optional<usc_task> task_as(trace::TaskId task, trace::ImageId serial) const;
   // When each process had its descriptors copied to another one; `shared` is the time of those that share them.
   [[nodiscard]] std::multimap<trace::ProcessId, std::uint64_t> descriptor_copies(std::uint64_t shared) const;
 
@@ -54,7 +61,7 @@ class KeptDefinitions {
   using Bytes = std::vector<char>;
   struct Task {
     Bytes start;
-    Bytes name;  // the last one
+    std::map<std::uint64_t, Bytes> names;  // by the time since which it has had each
     Bytes end;
     trace::ProcessId process;
     trace::ImageId inherited;
@@ -76,9 +83,11 @@ class KeptDefinitions {
   };
 
   void take_jit_name(const usc_jit_name& name);
+  void take_name(const usc_task_name& name);
 
   std::map<std::string, Bytes> meta_;
   std::map<trace::TaskId, Task> tasks_;
+  Guises guises_;
   std::map<trace::ImageId, Image> images_;
   std::map<trace::FileId, File> files_;
   std::map<std::pair<trace::MmId, std::uint64_t>, Bytes> jit_names_;

@@ -64,6 +64,7 @@ usc_event event_of(const usc_query_key& key, const std::vector<KeyWord>& keys, s
         event.head.task = static_cast<std::uint32_t>(word);
         break;
       case Key::kImage:
+      case Key::kGuise:
         event.image = static_cast<std::uint32_t>(word);
         break;
       case Key::kStack:

@@ -24,7 +24,7 @@ const std::vector<Column>& all_columns() {
       dimension("pid", bit_of(Key::kTask)),
       dimension("tid", bit_of(Key::kTask)),
       dimension("process", bit_of(Key::kTask) | bit_of(Key::kImage)),
-      dimension("thread", bit_of(Key::kTask)),
+      dimension("thread", bit_of(Key::kTask) | bit_of(Key::kGuise)),
       dimension("kind", kKindWords),
       dimension("class", bit_of(Key::kSource)),
       number("result", USC_QUERY_RESULT),
@@ -67,6 +67,8 @@ usc_query_field field_of(Key key) {
       return USC_QUERY_TASK;
     case Key::kImage:
       return USC_QUERY_IMAGE;
+    case Key::kGuise:
+      return USC_QUERY_GUISE;
     case Key::kStack:
       return USC_QUERY_STACK;
     case Key::kError:

@@ -28,7 +28,21 @@ namespace uscope::query {
 
 // A v_event column that the kernel side knows as a small number: the word of a key, and what it is made of. The last
 // three are numbers that are keys by themselves; plan() makes kExpression of them.
-enum class Key { kExpression, kSource, kKind, kAbi, kHow, kTask, kImage, kStack, kError, kResult, kTime, kTook };
+enum class Key {
+  kExpression,
+  kSource,
+  kKind,
+  kAbi,
+  kHow,
+  kTask,
+  kImage,
+  kGuise,
+  kStack,
+  kError,
+  kResult,
+  kTime,
+  kTook
+};
 
 struct KeyWord {
   Key what = Key::kExpression;

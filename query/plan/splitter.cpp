@@ -284,7 +284,9 @@ class Splitter {
   }
 
   std::string lay_out() {
-    for (Key key : {Key::kSource, Key::kKind, Key::kAbi, Key::kHow, Key::kTask, Key::kImage, Key::kStack, Key::kError})
+    if (words_ & bit_of(Key::kGuise)) words_ &= ~bit_of(Key::kImage);  // a guise has one
+    for (Key key : {Key::kSource, Key::kKind, Key::kAbi, Key::kHow, Key::kTask, Key::kImage, Key::kGuise, Key::kStack,
+                    Key::kError})
       if (words_ & bit_of(key)) plan_.keys.push_back({key, ""});
     const std::size_t fields = plan_.keys.size();
     for (std::size_t i = 0; i < keys_.size(); i++) plan_.keys.push_back({Key::kExpression, fmt::format("k{}", i)});

@@ -182,7 +182,10 @@ CREATE TABLE errno_name(number INTEGER PRIMARY KEY, name TEXT NOT NULL);
 constexpr const char* kViews = R"sql(
 CREATE VIEW v_event AS
 SELECT event.id AS id, event.ts_ns AS ts_ns, event.dur_ns AS dur_ns, event.how AS how, process.pid AS pid,
-  thread.tid AS tid, image.name AS process, thread.name AS thread, kind.name AS kind, kind.class AS class, event.result AS result, errno_name.name AS errno,
+  thread.tid AS tid, image.name AS process, CAST(coalesce(
+    (SELECT thread_name.name FROM thread_name WHERE thread_name.thread_id = event.thread_id
+      AND thread_name.ts_ns <= event.ts_ns ORDER BY thread_name.ts_ns DESC LIMIT 1), thread.name) AS TEXT) AS thread,
+  kind.name AS kind, kind.class AS class, event.result AS result, errno_name.name AS errno,
   event.a0 AS a0, event.a1 AS a1, event.a2 AS a2, event.a3 AS a3, event.a4 AS a4, event.a5 AS a5,
   object.name AS object, object.kind AS object_kind, event.stack_id AS stack_id, stack.depth AS depth, stack.ended AS ended, frame.function AS "trigger",
   module.path AS trigger_module, stack.folded AS folded

@@ -52,6 +52,12 @@ inline constexpr std::array kSchemaHistory{
     SchemaChange{20, "object", "", "", "", ""},
     SchemaChange{20, "v_event", "object", "object.name AS object, object.kind AS object_kind, ", "",
                  "what each call is about, and of which kind that is"},
+    SchemaChange{
+        20, "v_event", "",
+        "CAST(coalesce(\n    (SELECT thread_name.name FROM thread_name WHERE thread_name.thread_id = event.thread_id\n"
+        "      AND thread_name.ts_ns <= event.ts_ns ORDER BY thread_name.ts_ns DESC LIMIT 1), thread.name) AS TEXT) AS "
+        "thread,\n  kind.name AS kind,",
+        "thread.name AS thread, kind.name AS kind,", ""},
     SchemaChange{20, "v_event", "", "\n  LEFT JOIN object ON object.id = event.object_id", "", ""},
 };
 

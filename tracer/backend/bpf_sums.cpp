@@ -42,9 +42,10 @@ void BpfSums::prepare_brief_calls(uscope_bpf& skeleton, const usc_config& config
   const bool brief = config.program.length == 0 && usc_query_is_of_brief_calls(&question_) != 0;
   counts_by_fields_ = brief && usc_query_counts_by_fields(&question_, word_of_.data()) != 0;
   set(settings.calls_brief, brief);
+  set(settings.guises_asked, reads(1U << USC_QUERY_GUISE));
   set(settings.times_asked, reads(1U << USC_QUERY_TIME | 1U << USC_QUERY_TOOK));
   set(settings.counts_by_fields, counts_by_fields_);
-  set(settings.counts_images, counts_by_fields_ && word_of_[USC_QUERY_IMAGE] != 0);
+  set(settings.counts_images, counts_by_fields_ && (word_of_[USC_QUERY_IMAGE] != 0 || word_of_[USC_QUERY_GUISE] != 0));
   set(settings.counts_times, counts_by_fields_ && word_of_[USC_QUERY_TOOK] != 0);
   set(settings.counts_results, counts_by_fields_ && word_of_[USC_QUERY_RESULT] != 0);
   const_cast<__u64&>(settings.count_mask) = usc_query_count_mask(word_of_.data());

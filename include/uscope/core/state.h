@@ -110,7 +110,10 @@ struct task_entry {
 	__u64 mapping_ns;  /* when the call that may change mappings began */
 	__u64 data_key;	   /* TASK_MAPS_DATA: data_key() when it began */
 	__u32 group_asked; /* cgroup_generation when its control group was looked at */
-	__u32 defaulted;   /* of a process's first thread: the signal whose default action the process took last */
+	/* Where names are asked for (usc_guise): its image, if `image` is a guise; and the guise that it took in its call. */
+	__u32 plain_image;
+	__u32 renamed_image;
+	__u32 defaulted; /* of a process's first thread: the signal whose default action the process took last */
 	__u64 restart_args[6];
 	/* Since when it is off the processors, as far as was seen (0: it is not, or nobody asks), and what is told of that when it
 	 * is over. */

@@ -95,6 +95,17 @@ struct usc_task_name {
 	char name[16];
 };
 
+/*
+ * Only where a question reads USC_QUERY_GUISE: the task has another name from now on, behind a usc_task_name of the same
+ * time. Its events have `guise` in the place of their image's serial, and so have those of tasks that it makes.
+ */
+struct usc_guise {
+	struct usc_record head;
+	__u32 guise; /* a serial of its own, of those of images */
+	__u32 image; /* the one that the task has */
+	char name[16];
+};
+
 struct usc_io_uring {
 	struct usc_record head;
 	__u32 process;
@@ -121,6 +132,7 @@ USC_ASSERT_SIZE(usc_argv_end, 8);
 USC_ASSERT_SIZE(usc_exec, 72);
 USC_ASSERT_SIZE(usc_task_exit, 40);
 USC_ASSERT_SIZE(usc_task_name, 40);
+USC_ASSERT_SIZE(usc_guise, 48);
 USC_ASSERT_SIZE(usc_io_uring, 32);
 USC_ASSERT_SIZE(usc_fd, 40);
 

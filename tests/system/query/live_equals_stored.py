@@ -29,6 +29,43 @@ STATIC = """#include <fcntl.h>
 __attribute__((noinline)) void read_config(void) { char b; int f = open("/dev/zero", O_RDONLY); read(f, &b, 1); close(f); __asm__ volatile(""); }
 int main(void) { for (int n = 0; n < 3; n++) read_config(); return 0; }
 """
+# Threads that rename themselves and each other, before and after a fork and an exec; one is renamed in the middle of a call.
+RENAMED = """#define _GNU_SOURCE
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static sem_t begun, named;
+static int ends[2];
+static void mark(int n) { for (int i = 0; i <= n % 7; i++) syscall(SYS_getpriority, 0, n); }
+static void name(const char* text, int n) { char to[16]; snprintf(to, sizeof to, "%s-%d", text, n); prctl(PR_SET_NAME, to); }
+static void* job(void* what) { for (int n = 0; n < 40; n++) { mark(n); name(what, n % 3); mark(n); } return 0; }
+static void* by_another(void* what) { char byte; mark(50); sem_post(&begun); read(ends[0], &byte, 1); mark(51); return what; }
+int main(int argc, char** argv) {
+  if (argc > 1) { mark(60); name("again", 1); mark(61); return 0; }
+  pthread_t thread;
+  sem_init(&begun, 0, 0); sem_init(&named, 0, 0);
+  mark(1);
+  for (int n = 0; n < 3; n++) { pthread_create(&thread, 0, job, n % 2 ? "odd" : "even"); pthread_join(thread, 0); }
+  pipe(ends);
+  pthread_create(&thread, 0, by_another, 0);
+  sem_wait(&begun);
+  usleep(50000);
+  pthread_setname_np(thread, "by-another");
+  write(ends[1], "x", 1);
+  pthread_join(thread, 0);
+  name("main", 1);
+  mark(2);
+  if (fork() == 0) { mark(3); name("child", 1); mark(4); _exit(0); }
+  wait(0);
+  mark(5);
+  execl(argv[0], "other-name", "again", (char*)0);
+}
+"""
 SESSIONS = 3  # at a time
 SUMMED = "summed at each event"
 BY_EVENT = "asked event by event"
@@ -91,6 +128,26 @@ class LiveEqualsStored(AttachCase):
         stored = rows_of(self.query(db, "--format", "csv", question))
         self.assertIn(["openat", "read_config", program, "3"], stored)
         self.assertEqual(rows_of(self.live(question, program)), stored)
+
+    def test_names_of_threads(self):
+        """Each event has the name that its thread had when it began, also where the kernel sums, and where it counts by fields."""
+        program = self.path("renamed")
+        subprocess.run(["cc", "-O1", "-pthread", "-o", program, "-x", "c", "-"], input=RENAMED, text=True, check=True)
+        db = self.path("renamed.db")
+        self.said_by(USCOPE, "record", *BACKEND_OPTIONS, "-o", db, "--", "sh", "-c", f'exec "{program}" >/dev/null 2>&1')
+        calls = "kind IN ('getpriority', 'prctl', 'read', 'execve')"
+        for way, question in (
+                (SUMMED, f"SELECT thread, count(*) FROM v_event WHERE {calls} GROUP BY 1"),
+                (SUMMED, f"SELECT process, thread, kind, count(*), min(result), max(result) FROM v_event WHERE {calls} GROUP BY 1, 2, 3"),
+                (SUMMED, f"SELECT thread, kind, errno, quantile(result, 0.5), count(*) FROM v_event WHERE {calls} GROUP BY 1, 2, 3"),
+                (SUMMED, "SELECT kind, count(*) FROM v_event WHERE thread GLOB 'odd-*' AND kind = 'getpriority' GROUP BY kind"),
+                (BY_EVENT, f"SELECT thread, kind, result FROM v_event WHERE {calls}")):
+            with self.subTest(question=question):
+                explained, stored, live = self.answers(db, program, question)
+                self.assertTrue(explained.startswith(way))
+                self.assertEqual(rows_of(live), rows_of(stored))
+        named = "SELECT thread, count(*) FROM v_event WHERE kind = 'getpriority' AND a1 >= 50 GROUP BY 1 ORDER BY 1"
+        self.assertEqual(rows_of(self.query(db, "--format", "csv", named))[:3], [["again-1", "6"], ["by-another", "3"], ["renamed", "7"]])
 
     def test_each_question_of_each_program(self):
         for program, condition in PROGRAMS.items():

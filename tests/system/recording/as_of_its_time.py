@@ -99,10 +99,7 @@ class AsOfItsTime(TraceCase):
 
     def names(self, condition):
         """Of the threads that asked for these priorities, when they did."""
-        return dict(self.rows("SELECT a1, coalesce((SELECT name FROM thread_name WHERE thread_name.thread_id = event.thread_id "
-                              "AND thread_name.ts_ns <= event.ts_ns ORDER BY thread_name.ts_ns DESC LIMIT 1), thread.name) FROM event "
-                              "JOIN thread ON thread.id = event.thread_id JOIN kind ON kind.id = kind_id "
-                              f"WHERE kind.name = 'getpriority' AND {condition}"))
+        return dict(self.rows(f"SELECT a1, thread FROM v_event WHERE kind = 'getpriority' AND {condition}"))
 
     def test_names_of_threads(self):
         self.run_program(RENAMED)

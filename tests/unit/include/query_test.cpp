@@ -237,7 +237,9 @@ TEST(Query, CallsAreBriefWhereNeitherArgumentsNorStackAreAsked) {
   EXPECT_FALSE(usc_query_is_of_brief_calls(&query));
   for (std::int64_t field = 0; field < USC_QUERY_FIELD_COUNT; field++) {
     query = query_of({insn(USC_QUERY_FIELD, 0, 0, 0, USC_QUERY_TOOK), insn(USC_QUERY_FIELD, 0, 0, 0, field)}, 0, 0);
-    EXPECT_NE(usc_query_is_of_brief_calls(&query) != 0, field == USC_QUERY_STACK || field >= USC_QUERY_ARG0) << field;
+    EXPECT_NE(usc_query_is_of_brief_calls(&query) != 0,
+              field == USC_QUERY_STACK || (field >= USC_QUERY_ARG0 && field <= USC_QUERY_ARG5))
+        << field;
   }
   query = query_of({insn(USC_QUERY_KEY, 0, USC_QUERY_OF_FIELD + USC_QUERY_KIND, 0, 0)}, 1, 0);
   EXPECT_TRUE(usc_query_is_of_brief_calls(&query)) << "they are only counted";
@@ -268,7 +270,7 @@ TEST(Query, EventsAreCountedByFieldsWhereTheKeyHasNothingElse) {
   EXPECT_FALSE(counts({key(USC_QUERY_TOOK, 0, USC_QUERY_KEY_STEP), key(USC_QUERY_RESULT, 1, USC_QUERY_KEY_STEP)}, 2));
   for (int field = 0; field < USC_QUERY_FIELD_COUNT; field++) {
     const auto of = static_cast<usc_query_field>(field);
-    const bool is_small = field < USC_QUERY_STACK || field == USC_QUERY_ERROR;
+    const bool is_small = field < USC_QUERY_STACK || field == USC_QUERY_ERROR || field == USC_QUERY_GUISE;
     EXPECT_EQ(counts({key(of, 0), key(field == USC_QUERY_HOW ? USC_QUERY_ERROR : USC_QUERY_HOW, 1)}, 2), is_small)
         << field;
     EXPECT_EQ(counts({key(of, 0, USC_QUERY_KEY_STEP)}, 1), field == USC_QUERY_TOOK || field == USC_QUERY_RESULT)
@@ -292,7 +294,9 @@ TEST(Query, APlaceOfCountsStandsForARow) {
                                     key(USC_QUERY_ERROR, 1), key(USC_QUERY_RESULT, 0, USC_QUERY_KEY_STEP)},
                                    8, 0);
   const usc_query some = query_of({key(USC_QUERY_ERROR, 0), key(USC_QUERY_RESULT, 1, USC_QUERY_KEY_STEP)}, 2, 0);
-  for (const usc_query& query : {whole, some})
+  const usc_query named =
+      query_of({key(USC_QUERY_TASK, 0), key(USC_QUERY_GUISE, 1), key(USC_QUERY_RESULT, 2, USC_QUERY_KEY_STEP)}, 3, 0);
+  for (const usc_query& query : {whole, some, named})
     for (const __s64 result : {INT64_MIN, -5000L, -4095L, -38L, -1L, 0L, 63L, 64L, 100'000L, INT64_MAX}) {
       __u8 word_of[USC_QUERY_FIELD_COUNT];
       ASSERT_TRUE(usc_query_counts_by_fields(&query, word_of));
@@ -313,7 +317,7 @@ TEST(Query, APlaceOfCountsStandsForARow) {
       const __s64 group = usc_query_group(result, &step);
       usc_query_place place{};
       place.key = usc_query_count_key(event.kind, group, error, event.head.task) & usc_query_count_mask(word_of);
-      place.image = word_of[USC_QUERY_IMAGE] != 0 ? event.image : 0;
+      place.image = word_of[USC_QUERY_IMAGE] != 0 || word_of[USC_QUERY_GUISE] != 0 ? event.image : 0;
       usc_query_row row{};
       usc_query_key_of_place(&place, word_of, &row.key);
       __s64& word = row.key.word[word_of[USC_QUERY_RESULT] - 1];
@@ -479,7 +483,9 @@ TEST(Query, BriefHitsHaveNeitherArgumentsNorStack) {
   EXPECT_FALSE(usc_query_is_of_brief_hits(&query));
   for (std::int64_t field = 0; field < USC_QUERY_FIELD_COUNT; field++) {
     query = query_of({insn(USC_QUERY_FIELD, 0, 0, 0, USC_QUERY_TOOK), insn(USC_QUERY_FIELD, 0, 0, 0, field)}, 0, 0);
-    EXPECT_NE(usc_query_is_of_brief_hits(&query) != 0, field == USC_QUERY_STACK || field >= USC_QUERY_ARG0) << field;
+    EXPECT_NE(usc_query_is_of_brief_hits(&query) != 0,
+              field == USC_QUERY_STACK || (field >= USC_QUERY_ARG0 && field <= USC_QUERY_ARG5))
+        << field;
   }
 }
 

@@ -55,16 +55,28 @@ TEST(ThreadCounts, CountsCallsErrorsAndTimeOfEachThread) {
   EXPECT_TRUE(counts.lines().empty());
 }
 
-TEST(ThreadCounts, AThreadsNameIsTheLatest) {
+TEST(ThreadCounts, AThreadHasALineForEachNameThatItHad) {
   ThreadCounts counts;
   counts.add(call_of(1, 0), task_of(0, 0, ""), false, 0);  // its start comes later
   counts.add(call_of(1, 0), task_of(10, 10, "sh"), false, 0);
   counts.add(call_of(1, 0), task_of(10, 10, "make"), false, 0);
+  counts.add(call_of(1, 0), task_of(10, 10, "sh"), false, 0);
   const std::vector<ThreadLine> lines = counts.lines();
-  ASSERT_EQ(lines.size(), 1U);
+  ASSERT_EQ(lines.size(), 2U);
   EXPECT_EQ(lines[0].pid, 10U);
-  EXPECT_EQ(lines[0].name, "make");
+  EXPECT_EQ(lines[0].name, "sh");
   EXPECT_EQ(lines[0].calls, 3U);
+  EXPECT_EQ(lines[1].name, "make");
+  EXPECT_EQ(lines[1].calls, 1U);
+}
+
+TEST(ThreadCounts, NamesBeyondTheRoomAreTheLastLine) {
+  ThreadCounts counts;
+  for (int i = 0; i < 100; i++) counts.add(call_of(1, 0), task_of(1, 1, "job-" + std::to_string(i)), false, 0);
+  const std::vector<ThreadLine> lines = counts.lines();
+  ASSERT_EQ(lines.size(), ThreadCounts::kMostNames);
+  EXPECT_EQ(lines.back().name, "job-99");
+  EXPECT_EQ(lines.back().calls, 100 - (ThreadCounts::kMostNames - 1));
 }
 
 // A thread may have lived and ended before the other processor's records are read.

@@ -125,7 +125,7 @@ TEST_F(LoaderTest, ForkExecLineageAndLifetimes) {
             "2|./tools/child.sh|[\"child.sh\",null]");
   EXPECT_EQ(rows("SELECT id, process_id, tid, ns_tid, name FROM thread ORDER BY id"),
             "1|1|100|10|app\n2|2|200|110|child.sh\n3|2|201|111|worker");
-  EXPECT_EQ(rows("SELECT pid, process, thread FROM v_event ORDER BY id"), "200|app|child.sh\n200|child.sh|child.sh");
+  EXPECT_EQ(rows("SELECT pid, process, thread FROM v_event ORDER BY id"), "200|app|app\n200|child.sh|child.sh");
 }
 
 // As redis-server is a link to redis-check-rdb, and runc executes itself.

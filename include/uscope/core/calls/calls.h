@@ -205,6 +205,8 @@ static __always_inline void call_begins(struct task_struct *task, struct pt_regs
 	t->event_flags = 0;
 	t->call_serial = t->serial;
 	t->call_image = t->image;
+	if (asks_for_guises())
+		t->renamed_image = 0;
 	read_args(regs, t->abi, t->args);
 	expand_if_multiplexed(t);
 	restore_restarted(t);

@@ -218,6 +218,12 @@ static __always_inline bool is_asked_for(__u32 fields)
 	return !has_question() || config.query.reads & fields;
 }
 
+/* Does the question want to know what tasks were called? Without one, events have the serials of their images. */
+static __always_inline bool asks_for_guises(void)
+{
+	return has_question() && config.query.reads & 1u << USC_QUERY_GUISE;
+}
+
 #define ASKED_TIME (1u << USC_QUERY_TIME | 1u << USC_QUERY_TOOK)
 /* The conditions of a question over a call, without its key. USC_QUERY_GIVEN + 1: it admits the call; else as of
  * usc_query_step. */

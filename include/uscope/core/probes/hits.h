@@ -80,7 +80,9 @@ static __always_inline bool is_of_program(const struct usc_hit *hit)
 /* The image of a hit of the current task now. */
 static __always_inline __u32 image_of_hit(const struct task_entry *t)
 {
-	return t->flags & (TASK_IN_CALL | TASK_ASKED) ? t->call_image : t->image;
+	if (!(t->flags & (TASK_IN_CALL | TASK_ASKED)))
+		return t->image;
+	return asks_for_guises() && t->renamed_image ? t->renamed_image : t->call_image;
 }
 
 /* Of a hit, may something be told that its probe, image, times and result do not say? */

@@ -107,7 +107,7 @@ static __always_inline void core_switch_out(struct task_struct *task, bool preem
 	t->off_state = state;
 	t->off_kind = offcpu_kind(preempted, state);
 	t->off_flags = USC_EVENT_NO_RESULT;
-	t->off_image = t->flags & (TASK_IN_CALL | TASK_ASKED) ? t->call_image : t->image;
+	t->off_image = image_of_hit(t);
 	t->off_stack = stack_of_hit(t, true);
 	t->off_runtime_ns = runtime_of(task);
 	t->off_ns = now_ns();

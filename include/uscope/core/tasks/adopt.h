@@ -174,6 +174,7 @@ static __noinline int begin_process(struct task_struct *leader, struct task_stru
 		t->process = next_serial(SERIAL(process));
 	t->mm = space_of(task);
 	t->image = next_serial(SERIAL(image));
+	t->plain_image = 0;
 	/* It may have been traced before, and changed unseen since. What an exec has just made is announced by the exec. */
 	mappings_expire(t->mm);
 	if (flags & USC_TASK_ATTACHED)
@@ -261,6 +262,7 @@ static __noinline int decide_thread(struct task_struct *task, struct task_struct
 		t->process = first->process;
 		t->mm = first->mm;
 		t->image = first->image;
+		t->plain_image = first->plain_image;
 		t->exe_file = first->exe_file;
 		send_task(task, t, 0, 0, USC_TASK_ATTACHED | shared_when_met(task, leader));
 		tell_rings(task, t);

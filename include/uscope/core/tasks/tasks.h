@@ -99,6 +99,7 @@ static __always_inline int core_fork(struct task_struct *parent, struct task_str
 			flags |= USC_TASK_UNMAPPED;
 	}
 	t->image = from->image;
+	t->plain_image = from->plain_image;
 	t->exe_file = from->exe_file;
 	t->restart_nr = NO_NUMBER;
 	send_task(child, t, from->serial, from->mm, flags | shared_by_fork(parent, child));
@@ -260,6 +261,7 @@ static __always_inline int core_exec(struct task_struct *task, int old_pid, stru
 	note_traced(task); /* maybe under another tid than before */
 	serial = t->serial;
 	t->image = next_serial(SERIAL(image));
+	t->plain_image = 0;
 	t->mm = space_of(task);
 	t->exe_file = announce_image(task, t);
 	send_exec(task, t, bprm, old_pid, serial);
@@ -305,16 +307,41 @@ static __always_inline int core_exit(struct task_struct *task)
 	return 0;
 }
 
+/* The task has a name from `now` on that a question asks for. */
+static __noinline int take_guise(struct task_entry *t, const char *name, __u64 now)
+{
+	struct usc_guise record = {};
+
+	if (!t || !name || !t->image)
+		return 0;
+	record.guise = next_serial(SERIAL(image));
+	record.image = t->plain_image ? t->plain_image : t->image;
+	__builtin_memcpy(record.name, name, sizeof(record.name));
+	if (send_record(&record.head, USC_RECORD_GUISE, sizeof(record), t->serial, now, false)) {
+		count_loss(cpu_state_of(current_cpu()), USC_LOSS_RING_FULL_RECORD, t->process);
+		return 0;
+	}
+	t->plain_image = record.image;
+	t->renamed_image = record.guise;
+	barrier();
+	t->image = record.guise;
+	return 0;
+}
+
 static __always_inline int core_rename(struct task_struct *task, const char *comm)
 {
 	struct task_entry *t = entry_of(task);
 	struct usc_task_name record = {};
+	__u64 now;
 
 	if (!t || t->state != USC_TRACED || t->flags & TASK_ENDED)
 		return 0;
 	read_kernel_text(record.name, sizeof(record.name), comm);
-	if (send_record(&record.head, USC_RECORD_TASK_NAME, sizeof(record), t->serial, now_ns(), false))
+	now = now_ns();
+	if (send_record(&record.head, USC_RECORD_TASK_NAME, sizeof(record), t->serial, now, false))
 		count_loss(cpu_state_of(current_cpu()), USC_LOSS_RING_FULL_RECORD, t->process);
+	else if (asks_for_guises())
+		take_guise(t, record.name, now);
 	return 0;
 }
 

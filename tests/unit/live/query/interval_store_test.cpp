@@ -60,13 +60,32 @@ class IntervalStoreTest : public testing::Test {
     task.pid = task.tid = 99 + serial;
     task.flags = USC_TASK_PROCESS;
     task.image = process;
+    std::string_view("begun").copy(task.name, sizeof(task.name));
     return trace::RecordBuilder<usc_task>(task);
+  }
+  static trace::RecordBuilder<usc_task_name> name(std::uint32_t serial, std::string_view text, std::uint64_t time) {
+    usc_task_name name{};
+    name.head.task = serial;
+    name.head.time = time;
+    text.copy(name.name, sizeof(name.name));
+    return trace::RecordBuilder<usc_task_name>(name);
+  }
+  static trace::RecordBuilder<usc_guise> guise(std::uint32_t serial, std::uint32_t number, std::string_view text,
+                                               std::uint64_t time) {
+    usc_guise guise{};
+    guise.head.task = serial;
+    guise.head.time = time;
+    guise.guise = number;
+    guise.image = 1;
+    text.copy(guise.name, sizeof(guise.name));
+    return trace::RecordBuilder<usc_guise>(guise);
   }
   static trace::RecordBuilder<usc_exec> exec(std::uint32_t process) {
     usc_exec exec{};
     exec.head.task = exec.process = exec.image = process;
     exec.head.time = kBegin - 4;
     exec.path_bytes = 4;
+    std::string_view("begun").copy(exec.name, sizeof(exec.name));
     return std::move(trace::RecordBuilder<usc_exec>(exec).add(std::string_view("/app")));
   }
   static trace::RecordBuilder<usc_task_exit> exit(std::uint32_t serial, std::uint64_t time) {
@@ -379,15 +398,66 @@ TEST_F(IntervalStoreTest, TasksAreForgottenWhenTheyHaveEndedAndNotBefore) {
 
 TEST_F(IntervalStoreTest, ANameThatComesBeforeItsTaskIsTheTasks) {
   begin(kSecond, false);
-  usc_task_name name{};
-  name.head.task = 2;
-  name.head.time = kBegin + 1;  // set on another CPU than the one that forked the task, whose ring is read later
-  std::string_view("worker").copy(name.name, sizeof(name.name));
-  put(trace::RecordBuilder<usc_task_name>(name));
+  // Set on another CPU than the one that forked the task, whose ring is read later.
+  put(name(2, "worker", kBegin + 1));
   put(task(2));
   put(call(kBegin + 2, kBegin + 3, USC_HOW_RETURNED, 0, 2));
   rounds(kBegin + kSecond);
   EXPECT_EQ(ask(closed_[0], "SELECT thread FROM v_event"), "worker\n");
+}
+
+// Event by event, by the time at which the call began; also of calls that began in an interval before.
+TEST_F(IntervalStoreTest, CallsHaveTheNameThatTheirThreadHadWhenTheyBegan) {
+  begin(kSecond, false);
+  for (std::uint64_t i = 0; i < 3; i++) {
+    put(call(kBegin + 10 * i + 5, kBegin + 10 * i + 6));
+    put(name(1, "job-" + std::to_string(i), kBegin + 10 * i + 7));
+  }
+  rounds(kBegin + kSecond);
+  EXPECT_EQ(ask(closed_[0], "SELECT thread FROM v_event ORDER BY ts_ns"), "begun\njob-0\njob-1\n");
+  put(call(kBegin + kSecond + 1, kBegin + kSecond + 2));
+  put(name(1, "job-3", kBegin + kSecond + 3));
+  put(call(kBegin + kSecond + 4, kBegin + kSecond + 5));
+  put(call(kBegin + 25, kBegin + kSecond + 6));
+  rounds(kBegin + 2 * kSecond);
+  EXPECT_EQ(ask(closed_[1], "SELECT thread FROM v_event ORDER BY ts_ns"), "job-1\njob-2\njob-3\n");
+}
+
+// The kernel side sums by guises: the first name is that of the beginning or of the exec, and a child keeps its
+// parent's.
+TEST_F(IntervalStoreTest, RowsHaveTheNamesOfTheirGuises) {
+  plan_.way = Way::kSums;
+  plan_.program = test::question_of(2, 0,
+                                    {test::field(0, USC_QUERY_TASK), test::give(USC_QUERY_KEY, 0, 0),
+                                     test::field(1, USC_QUERY_GUISE), test::give(USC_QUERY_KEY, 1, 1)});
+  plan_.keys = {{Key::kTask, ""}, {Key::kGuise, ""}};
+  begin(kSecond, false);
+  const auto summed = [this](std::uint64_t at, std::uint32_t serial, std::uint32_t image) {
+    auto one = call(at, at + 1, USC_HOW_RETURNED, 0, serial);
+    reinterpret_cast<usc_event&>(one.head()).image = image;
+    put(std::move(one));
+  };
+  put(guise(1, 50, "job-0", kBegin + 10));
+  put(guise(1, 51, "job-1", kBegin + 20));
+  auto child = task(2);
+  auto& begun = reinterpret_cast<usc_task&>(child.head());
+  begun.image = 51;
+  std::string_view("job-1").copy(begun.name, sizeof(begun.name));
+  put(std::move(child));
+  put(guise(1, 52, "job-0", kBegin + 30));
+  for (const std::uint32_t image : {1, 50, 51, 52, 52}) summed(kBegin + image, 1, image);
+  summed(kBegin + 60, 2, 51);
+  const char* const question =
+      "SELECT tid, thread, process, sum(n) FROM partial GROUP BY tid, thread, process ORDER BY tid, thread";
+  plan_.outer = question;
+  rounds(kBegin + kSecond);
+  EXPECT_EQ(ask(closed_[0], question), "100|begun|app|1\n100|job-0|app|3\n100|job-1|app|1\n101|job-1|app|1\n");
+  put(exit(1, kBegin + kSecond + 1));
+  for (std::uint64_t second = 1; second < 4; second++) {  // the child is known by the guise of a thread that has ended
+    summed(kBegin + second * kSecond + 7, 2, 51);
+    rounds(kBegin + (second + 1) * kSecond);
+    EXPECT_EQ(ask(closed_[second], question), "101|job-1|app|1\n") << second;
+  }
 }
 
 TEST_F(IntervalStoreTest, RowsHaveTheNamesThatEventsHave) {

@@ -95,6 +95,7 @@ class EventWorld {
 INSERT INTO process(id, pid) VALUES (1, 100), (2, 101), (3, 64);
 INSERT INTO image VALUES (1, 1, 0, '/n', '[]', 'nginx', '[]'), (2, 2, 0, '/p', '[]', 'php', '[]'), (3, 3, 0, '/m', '[]', 'main', '[]');
 INSERT INTO thread(id, process_id, tid, name) VALUES (1, 1, 100, 'nginx'), (2, 1, 110, 'worker'), (3, 2, 101, 'Worker'), (4, 3, 64, NULL), (5, NULL, NULL, NULL);
+INSERT INTO thread_name VALUES (2, 0, 'worker'), (2, 102500, 'again');
 INSERT INTO module VALUES (1, '/n', NULL, 'app'), (2, '/lib/libc.so', NULL, 'library');
 INSERT INTO frame(id, module_id, rel_pc, function, function_offset, file, line, inlined) VALUES (1, 1, 1, 'main', NULL, NULL, NULL, 0), (2, 1, 2, 'handle', NULL, NULL, NULL, 0), (3, 2, 3, 'read', NULL, NULL, NULL, 0);
 INSERT INTO stack(id, depth, ended, trigger_frame_id, trigger_fallback, folded) VALUES (1, 2, 'root', 1, 0, 'main;read'), (2, 3, 'root', 2, 0, 'main;handle;read'), (3, 1, 'broken:no_rows', NULL, 0, 'read'), (4, 5, 'budget', 1, 0, 'x;main');
@@ -122,6 +123,9 @@ INSERT INTO stack(id, depth, ended, trigger_frame_id, trigger_fallback, folded) 
                       is_call ? trace::abi_name(kinds_[i].abi) : std::string_view("none"), kinds_[i].nr));
     }
   }
+
+  // The guise of a task with this image that has been renamed is a greater number.
+  static constexpr __u32 kRenamed = 8;
 
   std::int64_t number() {
     constexpr std::array<std::int64_t, 14> kEdges{0,
@@ -164,6 +168,7 @@ INSERT INTO stack(id, depth, ended, trigger_frame_id, trigger_fallback, folded) 
     event.image = static_cast<__u32>(below(4));
     event.stack = static_cast<__u32>(below(5));
     event.entry_ns = (wild_ ? 1'000'000'000'000'000ULL : 100'000) + below(5000);
+    if (event.head.task == 2 && event.entry_ns >= 102'500) event.image += kRenamed;
     event.head.time = event.entry_ns + (below(3) == 0 ? below(1 << 20) : below(100));
     event.result = below(3) == 0 ? -static_cast<std::int64_t>(below(12)) : number();
     for (__u64& argument : event.args) argument = static_cast<__u64>(number());
@@ -193,9 +198,9 @@ INSERT INTO stack(id, depth, ended, trigger_frame_id, trigger_fallback, folded) 
     run(statement->run(id, event.entry_ns,
                        returned ? Maybe(static_cast<std::int64_t>(event.head.time - event.entry_ns)) : Maybe(),
                        trace::how_name(attached ? std::uint32_t{USC_HOW_ATTACHED} : event.how), event.head.task,
-                       event.image ? Maybe(event.image) : Maybe(), kind, has_result ? Maybe(event.result) : Maybe(),
-                       event.stack ? Maybe(event.stack) : Maybe(), argument(0), argument(1), argument(2), argument(3),
-                       argument(4), argument(5)));
+                       event.image % kRenamed ? Maybe(event.image % kRenamed) : Maybe(), kind,
+                       has_result ? Maybe(event.result) : Maybe(), event.stack ? Maybe(event.stack) : Maybe(),
+                       argument(0), argument(1), argument(2), argument(3), argument(4), argument(5)));
   }
 
   static bool is_recorded(const Plan& plan, const usc_event& event) {
@@ -265,7 +270,7 @@ INSERT INTO stack(id, depth, ended, trigger_frame_id, trigger_fallback, folded) 
   }
 
   void store_rows(const Plan& plan, const std::vector<usc_query_row>& given) {
-    execute("CREATE TEMP TABLE part(how TEXT, thread_id, image_id, kind_id, class TEXT, errno, stack" +
+    execute("CREATE TEMP TABLE part(how TEXT, thread_id, image_id, kind_id, class TEXT, errno, stack, renamed" +
             columns_of(plan) + ")");
     for (const usc_query_row& row : given)
       execute(fmt::format("INSERT INTO temp.part VALUES({}{})", dimensions_of(plan, row), numbers_of(plan, row)));
@@ -274,6 +279,9 @@ INSERT INTO stack(id, depth, ended, trigger_frame_id, trigger_fallback, folded) 
   std::string dimensions_of(const Plan& plan, const usc_query_row& row) {
     std::map<Key, std::int64_t> words;
     for (std::size_t i = 0; i < plan.keys.size(); i++) words[plan.keys[i].what] = row.key.word[i];
+    const bool renamed = words.count(Key::kGuise) != 0 && words[Key::kGuise] >= kRenamed;
+    if (words.count(Key::kGuise) != 0) words[Key::kImage] = words[Key::kGuise];
+    if (words.count(Key::kImage) != 0) words[Key::kImage] %= kRenamed;
     const auto word = [&](Key key) { return words.count(key) ? std::to_string(words[key]) : std::string("NULL"); };
     const auto name = [&](Key key, std::string_view (*name_of)(std::uint32_t)) {
       return words.count(key) ? fmt::format("'{}'", name_of(static_cast<std::uint32_t>(words[key]))) : "NULL";
@@ -283,9 +291,9 @@ INSERT INTO stack(id, depth, ended, trigger_frame_id, trigger_fallback, folded) 
       if (kinds_[i].source == words[Key::kSource] && kinds_[i].nr == words[Key::kKind] &&
           kinds_[i].abi == words[Key::kAbi])
         kind = std::to_string(i + 1);
-    return fmt::format("{}, {}, {}, {}, {}, {}, {}", name(Key::kHow, trace::how_name), word(Key::kTask),
+    return fmt::format("{}, {}, {}, {}, {}, {}, {}, {}", name(Key::kHow, trace::how_name), word(Key::kTask),
                        word(Key::kImage), kind, name(Key::kSource, trace::source_name), word(Key::kError),
-                       word(Key::kStack));
+                       word(Key::kStack), renamed ? 1 : 0);
   }
 
   static std::string numbers_of(const Plan& plan, const usc_query_row& row) {
@@ -311,7 +319,8 @@ INSERT INTO stack(id, depth, ended, trigger_frame_id, trigger_fallback, folded) 
   void make_view(const Plan& plan, const std::string& wholes) {
     std::string view =
         "CREATE TEMP VIEW partial AS SELECT part.how AS how, process.pid AS pid, thread.tid AS tid, "
-        "image.name AS process, thread.name AS thread, kind.name AS kind, part.class AS class, errno_name.name AS "
+        "image.name AS process, CAST(iif(part.renamed, 'again', thread.name) AS TEXT) AS thread, kind.name AS kind, "
+        "part.class AS class, errno_name.name AS "
         "errno, "
         "stack.id AS stack_id, stack.depth AS depth, stack.ended AS ended, frame.function AS \"trigger\", "
         "module.path AS trigger_module, stack.folded AS folded" +

@@ -43,8 +43,8 @@ std::string error(const std::string& text) {
 }
 
 std::string keys(const std::string& text) {
-  constexpr const char* kNames[] = {"expression", "source", "kind",  "abi",    "how",  "task",
-                                    "image",      "stack",  "error", "result", "time", "took"};
+  constexpr const char* kNames[] = {"expression", "source", "kind",  "abi",    "how",  "task", "image",
+                                    "guise",      "stack",  "error", "result", "time", "took"};
   std::string names;
   for (const KeyWord& word : plan_of(text).keys) {
     names += names.empty() ? "" : " ";

@@ -14,13 +14,7 @@ class AsOfItsTimeTest : public LoaderTest {
     trace_->event({.task = task, .entry = kStart + at, .end = kStart + at + 1, .nr = 39, .image = image});
   }
   // Of the thread at the time of each event.
-  std::string names() {
-    return rows(
-        "SELECT coalesce((SELECT name FROM thread_name WHERE thread_name.thread_id = event.thread_id AND "
-        "thread_name.ts_ns <= event.ts_ns ORDER BY thread_name.ts_ns DESC LIMIT 1), thread.name) FROM event "
-        "JOIN thread ON thread.id = event.thread_id JOIN kind ON kind.id = kind_id WHERE kind.name = 'getpid' "
-        "ORDER BY event.ts_ns");
-  }
+  std::string names() { return rows("SELECT thread FROM v_event WHERE kind = 'getpid' ORDER BY ts_ns"); }
 };
 
 TEST_F(AsOfItsTimeTest, EventHasTheNameOfItsBeginning) {

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "live/query/guises.h"
+
+#include "live/query/kept_definitions.h"
+#include "trace/raw_record.h"
+
+namespace uscope::query {
+namespace {
+
+constexpr std::uint32_t kFirstStandIn = 0x80000000U;  // the kernel side's serials begin at 1
+
+}  // namespace
+
+void Guises::take(const usc_guise& record) {
+  guises_[trace::ImageId(record.guise)] = {trace::TaskId(record.head.task), trace::ImageId(record.image),
+                                           record.head.time,
+                                           std::string(trace::fixed_text(record.name, sizeof(record.name)))};
+}
+
+const Guises::Guise* Guises::find(trace::ImageId serial) const {
+  const auto at = guises_.find(serial);
+  return at == guises_.end() ? nullptr : &at->second;
+}
+
+trace::ImageId Guises::image_of(trace::ImageId serial) const {
+  const Guise* guise = find(serial);
+  return guise == nullptr ? serial : guise->image;
+}
+
+void Guises::forget(std::uint64_t before_ns, const std::set<trace::ImageId>& inherited,
+                    const std::function<bool(trace::TaskId)>& known) {
+  std::map<trace::TaskId, std::set<std::uint64_t>> former;  // the last times of each task before then
+  for (const auto& [serial, guise] : guises_) {
+    if (guise.time >= before_ns) continue;
+    auto& times = former[guise.task];
+    times.insert(guise.time);
+    if (times.size() > kFormerNames) times.erase(times.begin());
+  }
+  std::erase_if(guises_, [&](const auto& entry) {
+    const auto& [serial, guise] = entry;
+    if (inherited.count(serial) != 0) return false;
+    return !known(guise.task) || (guise.time < before_ns && guise.time < *former[guise.task].begin());
+  });
+}
+
+void StandIns::give(usc_event& event) {
+  const trace::TaskId task(event.head.task);
+  const trace::ImageId guise(event.image);
+  const auto [at, is_new] = serials_.try_emplace({task, guise}, 0U);
+  if (is_new) {
+    if (auto as_it_was = definitions_.task_as(task, guise)) {
+      at->second = kFirstStandIn | static_cast<std::uint32_t>(tasks_.size());
+      as_it_was->head.task = at->second;
+      tasks_.push_back(*as_it_was);
+    } else {
+      at->second = event.head.task;
+    }
+  }
+  event.head.task = at->second;
+  event.image = definitions_.image_of(guise).value();
+}
+
+Result<void> StandIns::write(IntervalTrace& to) const {
+  for (const usc_task& task : tasks_)
+    if (auto done = to.append(task.head); !done) return done;
+  return {};
+}
+
+}  // namespace uscope::query
