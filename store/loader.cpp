@@ -38,6 +38,13 @@
 namespace uscope::store {
 namespace {
 
+// As meta has them; empty if there are none.
+std::string debug_troubles_json(const std::vector<FrameWriter::DebugTrouble>& troubles) {
+  nlohmann::json array = nlohmann::json::array();
+  for (const auto& trouble : troubles) array.push_back({{"path", trouble.path}, {"why", trouble.why}});
+  return troubles.empty() ? "" : array.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 // All names of a process, as a JSON array of texts.
 std::string names_json(const trace::ProcessNames& names) {
   nlohmann::json array = nlohmann::json::array();
@@ -124,6 +131,7 @@ class Loader {
   std::uint64_t last_time_ = 0;
   std::uint64_t records_ = 0;
   std::uint64_t changed_files_ = 0;
+  std::string debug_troubles_;  // as in meta; empty: none
   LoadSummary summary_;
 };
 
@@ -146,6 +154,7 @@ Result<void> Loader::write_frames_and_events() {
   own_namer.reset();
   definitions_.stacks.forget_frames();
   changed_files_ = frames.changed_files();
+  debug_troubles_ = debug_troubles_json(frames.debug_troubles());
   return write_events(frames);
 }
 
@@ -367,6 +376,7 @@ Result<void> Loader::write_meta(const EventWriter& events, bool in_order) {
   meta["ordered"] = in_order ? "1" : "0";
   meta["raw_skipped_bytes"] = std::to_string(damage_.skipped_bytes);
   meta["raw_unknown_records"] = std::to_string(damage_.unknown);
+  if (!debug_troubles_.empty()) meta["debug_troubles"] = debug_troubles_;
   auto insert = database_.prepare("INSERT INTO meta VALUES(?1, ?2)");
   if (!insert) return insert.error();
   for (const auto& [key, value] : meta)

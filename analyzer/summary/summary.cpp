@@ -75,10 +75,11 @@ class Summarizer {
     if (!totals) return totals.error();
     totals_ = std::move(*totals);
     count_programs();
-    for (const auto step : {&Summarizer::losses, &Summarizer::trace, &Summarizer::stack_ends, &Summarizer::walks,
-                            &Summarizer::unwind, &Summarizer::verify, &Summarizer::processes, &Summarizer::threads,
-                            &Summarizer::time, &Summarizer::calls, &Summarizer::files, &Summarizer::triggers,
-                            &Summarizer::errors, &Summarizer::single_calls, &Summarizer::gaps, &Summarizer::signals}) {
+    for (const auto step :
+         {&Summarizer::losses, &Summarizer::trace, &Summarizer::stack_ends, &Summarizer::walks, &Summarizer::unwind,
+          &Summarizer::debug_troubles, &Summarizer::verify, &Summarizer::processes, &Summarizer::threads,
+          &Summarizer::time, &Summarizer::calls, &Summarizer::files, &Summarizer::triggers, &Summarizer::errors,
+          &Summarizer::single_calls, &Summarizer::gaps, &Summarizer::signals}) {
       auto done = (this->*step)();
       if (!done) return done.error();
     }
@@ -93,6 +94,7 @@ class Summarizer {
   Result<void> stack_ends();
   Result<void> walks();
   Result<void> unwind();
+  Result<void> debug_troubles();
   Result<void> verify();
   Result<void> processes();
   Result<void> threads();
@@ -224,6 +226,19 @@ Result<void> Summarizer::unwind() {
                     tables.without++;
                     if (limits_.lines != 0 && tables.troubles.size() >= limits_.lines) return;
                     tables.troubles.push_back({text(row, 0), text(row, 1), text(row, 2)});
+                  });
+}
+
+Result<void> Summarizer::debug_troubles() {
+  return each_row(database_,
+                  "SELECT json_extract(line.value, '$.path'), json_extract(line.value, '$.why') FROM meta, "
+                  "json_each(iif(json_valid(meta.value), meta.value, '[]')) AS line "
+                  "WHERE meta.key = 'debug_troubles' AND line.type = 'object'",
+                  [&](const SqlRow& row) {
+                    auto& troubles = summary_.debug_troubles;
+                    troubles.total++;
+                    if (limits_.lines == 0 || troubles.lines.size() < limits_.lines)
+                      troubles.lines.push_back({text(row, 0), text(row, 1)});
                   });
 }
 

@@ -182,6 +182,12 @@ struct UnwindTables {
   std::uint64_t without = 0;            // number of files with trouble
 };
 
+// A file whose debug information could not be read, or not wholly.
+struct DebugTrouble {
+  std::string path;
+  std::string why;  // a sentence about "it"
+};
+
 // A time that a thread spent outside of calls: it computed, waited for a processor, or was stopped.
 struct GapLine {
   std::int64_t ts_ns = 0;  // its beginning
@@ -262,6 +268,7 @@ struct Summary {
   std::vector<EndedLine> stack_ends;  // by events
   std::optional<WalkFigures> walks;   // nullopt: the tracer counted none
   UnwindTables unwind;
+  TopList<DebugTrouble> debug_troubles;
   std::optional<VerifyResult> verify;   // nullopt: recorded without --verify
   std::vector<ProcessLine> io_uring;    // processes whose I/O may bypass system calls
   TopList<ProcessLine> processes;       // by events

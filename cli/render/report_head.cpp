@@ -251,6 +251,16 @@ std::string unwind_line(const Summary& summary, TextWidth width) {
   return out + table.render(width);
 }
 
+std::string debug_line(const Summary& summary, TextWidth width) {
+  const auto& troubles = summary.debug_troubles;
+  if (troubles.total == 0) return "";
+  TextTable table({{"file", Align::kLeft, Shrink::kMiddle}, {"why", Align::kLeft, Shrink::kEnd}});
+  for (const auto& file : troubles.lines) table.add_row({file.path, file.why});
+  return fmt::format("{}debug information of {} was not read, or not wholly:\n", heading("DEBUG", Ink::kDoubt, width),
+                     plural(troubles.total, "file")) +
+         table.render(width);
+}
+
 std::string verify_line(const Summary& summary, TextWidth width) {
   if (!summary.verify) return "";
   const auto& result = *summary.verify;
@@ -297,7 +307,8 @@ std::string report_title(const analyzer::Summary& summary, TextWidth width) {
 
 std::string report_head(const analyzer::Summary& summary, TextWidth width) {
   return losses(summary, width) + trace_line(summary, width) + clock_lines(summary) + stack_line(summary, width) +
-         unwind_line(summary, width) + verify_line(summary, width) + io_uring_line(summary, width);
+         unwind_line(summary, width) + debug_line(summary, width) + verify_line(summary, width) +
+         io_uring_line(summary, width);
 }
 
 }  // namespace uscope::cli

@@ -262,6 +262,10 @@ ordered_json unwind(const analyzer::UnwindTables& tables) {
           {"without", {{"total", tables.without}, {"lines", troubles}}}};
 }
 
+ordered_json debug_trouble(const analyzer::DebugTrouble& trouble) {
+  return {{"path", json_value(trouble.path)}, {"why", json_value(trouble.why)}};
+}
+
 template <typename Line, typename Render>
 ordered_json top_list(const analyzer::TopList<Line>& list, const Render& render) {
   ordered_json lines = ordered_json::array();
@@ -292,6 +296,7 @@ ordered_json report_value(const analyzer::Summary& summary) {
           {"stack_ends", ends},
           {"walks", walks(summary.walks)},
           {"unwind", unwind(summary.unwind)},
+          {"debug_troubles", top_list(summary.debug_troubles, debug_trouble)},
           {"verify", verify(summary.verify)},
           {"io_uring", io_uring},
           {"processes", top_list(summary.processes, process_object)},

@@ -247,14 +247,27 @@ FrameRowId FrameWriter::handler(std::uint64_t frame, trace::MmId mm) const {
 
 Result<void> FrameWriter::name_all(const std::function<void(double)>& progress) {
   std::size_t done_count = 0;
+  ModuleRowId last;
   for (auto& [key, physical] : physical_) {
     const auto& [module, address, exact] = key;
+    if (module != last) note_debug_trouble(std::exchange(last, module));
     physical.first_row = FrameRowId(static_cast<std::uint32_t>(functions_.size() + 1));
     if (auto done = write_frame(module, address, exact); !done) return done;
     physical.rows = static_cast<std::uint32_t>(functions_.size() + 1) - physical.first_row.value();
     if (++done_count % 1024 == 0) progress(static_cast<double>(done_count) / static_cast<double>(physical_.size()));
   }
+  note_debug_trouble(last);
   return {};
+}
+
+// The frames of a module come one behind the other: these are all named.
+void FrameWriter::note_debug_trouble(ModuleRowId module) {
+  constexpr std::size_t kMostTroubles = 1000;
+  if (!module || debug_troubles_.size() >= kMostTroubles) return;
+  const Module& facts = modules_[module.value() - 1];
+  if (facts.file == trace::kNoFile) return;
+  std::string why = namer_.debug_trouble(request_for(facts.file, facts.path, definitions_.file(facts.file)));
+  if (!why.empty()) debug_troubles_.push_back({facts.path, std::move(why)});
 }
 
 Result<void> FrameWriter::write_frame(ModuleRowId module, std::uint64_t rel_pc, bool exact) {

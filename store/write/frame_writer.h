@@ -43,6 +43,12 @@ class FrameWriter {
   [[nodiscard]] FrameRowId handler(std::uint64_t frame, trace::MmId mm) const;
   // How many files that stacks have frames in no longer hold what was mapped.
   [[nodiscard]] std::uint64_t changed_files() const { return changed_files_; }
+  // Files whose debug information could not be read, and why (FrameNamer::debug_trouble); of the first thousand.
+  struct DebugTrouble {
+    std::string path;
+    std::string why;
+  };
+  [[nodiscard]] const std::vector<DebugTrouble>& debug_troubles() const { return debug_troubles_; }
 
  private:
   struct Module {
@@ -95,6 +101,7 @@ class FrameWriter {
   Result<void> gather();
   Result<const Physical*> place_of(std::uint64_t frame, trace::MmId mm);
   Result<void> name_all(const std::function<void(double)>& progress);
+  void note_debug_trouble(ModuleRowId module);
   Result<void> write_frame(ModuleRowId module, std::uint64_t rel_pc, bool exact);
   const std::vector<Physical>& frames_of(StackNumber number);  // valid until the next call
   Result<void> write_stack(StackNumber number);
@@ -121,6 +128,7 @@ class FrameWriter {
   std::map<std::tuple<trace::FileId, trace::MmId, bool>, ModuleRowId> module_ids_;       // by file, mm, named
   std::map<std::tuple<std::string, std::string, bool>, ModuleRowId> module_identities_;  // by path, build-id, changed
   std::uint64_t changed_files_ = 0;
+  std::vector<DebugTrouble> debug_troubles_;
   std::map<std::tuple<ModuleRowId, std::uint64_t, bool>, Physical> physical_;  // by module, address, exact
   std::vector<const Physical*> by_number_;                                     // of frames with a file, by number - 1
   std::unordered_map<RawFrame, const Physical*, RawFrameHash> anonymous_;      // of frames without one

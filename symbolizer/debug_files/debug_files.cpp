@@ -219,7 +219,7 @@ std::unique_ptr<DebugFile> DebugFileFinder::alternate_of(const std::vector<ElfSe
 
 DebugFiles DebugFileFinder::find(Elf* elf, const std::vector<ElfSection>& sections, const std::string& path) const {
   DebugFiles found;
-  const bool dwarf = has_bytes(sections, ".debug_info");
+  const bool dwarf = has_bytes(sections, ".debug_info") || has_bytes(sections, ".zdebug_info");
   if (!dwarf || !has_bytes(sections, ".symtab")) {
     const std::string build_id = build_id_of(elf);
     found.debug = by_build_id(build_id, DebugFileKind::kDebug);

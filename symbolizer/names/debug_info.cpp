@@ -11,12 +11,16 @@
 #include "symbolizer/names/debug_info.h"
 
 #include <dwarf.h>
+#include <endian.h>
+#include <fmt/core.h>
 #include <gelf.h>
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
+#include "support/byte_reader.h"
 #include "symbolizer/debug_files/debug_files.h"
 #include "symbolizer/elf/elf_sections.h"
 
@@ -41,33 +45,70 @@ constexpr std::size_t kMaxUnits = 1u << 19;
 constexpr std::size_t kMaxSections = 256;
 constexpr std::size_t kMaxChain = 256;  // inlined calls shown for one address
 
-// Size of a section once libdw has decompressed it; UINT64_MAX if unknown.
-std::uint64_t expanded_size(const ElfSection& section) {
+// The DWARF of an ELF file, as its sections' headers tell.
+struct Sections {
+  bool has_info = false;
+  std::string trouble;  // why it may not be read; "" if it may
+};
+
+constexpr std::uint32_t kZlib = 1;  // ELFCOMPRESS_*, of which elf.h of older systems has no more
+constexpr std::uint32_t kZstd = 2;
+constexpr std::string_view kGnuMark = "ZLIB";
+
+// Size of a section once libdw has decompressed it; UINT64_MAX and why, if that is not known or cannot be done.
+std::uint64_t expanded_size(const ElfSection& section, std::string& trouble) {
   if ((section.header.sh_flags & SHF_COMPRESSED) != 0) {
     GElf_Chdr header;
-    return gelf_getchdr(section.handle, &header) != nullptr ? header.ch_size : UINT64_MAX;
+    if (gelf_getchdr(section.handle, &header) == nullptr) {
+      trouble = "its compressed sections are damaged";
+      return UINT64_MAX;
+    }
+    if (header.ch_type != kZlib && header.ch_size <= kMaxDebugSection && elf_compress(section.handle, 0, 0) < 0) {
+      trouble = header.ch_type == kZstd ? "it is compressed with zstd, which the installed libelf cannot read; objcopy "
+                                          "--decompress-debug-sections makes it readable"
+                                        : fmt::format("it is compressed by an unknown method, {}", header.ch_type);
+      return UINT64_MAX;
+    }
+    return header.ch_size;
   }
-  // GNU's older form: "ZLIB" and the size, big-endian. No current tool writes it; not worth its risks.
-  return section.name.starts_with(".zdebug") ? UINT64_MAX : section.header.sh_size;
+  if (!section.name.starts_with(".zdebug_")) return section.header.sh_size;
+  // GNU's older form: "ZLIB" and the size, big-endian.
+  using Bytes = ByteReader::Bytes;
+  const Elf_Data* raw = elf_rawdata(section.handle, nullptr);
+  ByteReader in(raw == nullptr ? Bytes() : Bytes(static_cast<const std::uint8_t*>(raw->d_buf), raw->d_size));
+  const Bytes mark = in.bytes(kGnuMark.size());
+  const std::uint64_t size = be64toh(in.fixed<std::uint64_t>());
+  if (in.ok() && std::equal(mark.begin(), mark.end(), kGnuMark.begin(), kGnuMark.end())) return size;
+  trouble = "its compressed sections are damaged";
+  return UINT64_MAX;
 }
 
-// Whether the DWARF of an ELF file may be read. `linked` is the build-id of the available alternate file; empty if
-// there is none.
-bool within_bounds(Elf* elf, const std::string& linked) {
+// `linked` is the build-id of the available alternate file; empty if there is none.
+Sections check_sections(Elf* elf, const std::string& linked) {
+  Sections found;
   std::uint64_t total = 0;
   std::size_t count = 0;
-  bool info = false;
+  const auto cannot = [&found](std::string why) {
+    if (found.trouble.empty()) found.trouble = std::move(why);
+  };
   const std::vector<ElfSection> sections = read_sections(elf);
   for (const ElfSection& section : sections) {
-    if (section.name == ".gnu_debugaltlink" && (linked.empty() || alternate_build_id(sections) != linked)) return false;
+    if (section.name == ".gnu_debugaltlink" && (linked.empty() || alternate_build_id(sections) != linked))
+      cannot("dwz moved a part of it to another file, which was not found");
     if (!section.name.starts_with(".debug_") && !section.name.starts_with(".zdebug_")) continue;
     if (section.handle == nullptr || section.header.sh_type == SHT_NOBITS) continue;
-    const std::uint64_t size = expanded_size(section);
-    if (size > kMaxDebugSection || ++count > kMaxSections) return false;
-    total += size;
-    info = info || (section.name == ".debug_info" && size > 0);
+    std::string trouble;
+    const bool is_info = section.name == ".debug_info" || section.name == ".zdebug_info";
+    found.has_info = found.has_info || (is_info && section.header.sh_size > 0);
+    if (!found.trouble.empty()) continue;
+    const std::uint64_t size = expanded_size(section, trouble);
+    total += std::min(size, kMaxDebugTotal);
+    if (!trouble.empty()) cannot(std::move(trouble));
+    if (size > kMaxDebugSection || total > kMaxDebugTotal)
+      cannot("it is larger than uscope reads: 512 MiB in a section, 1 GiB in all");
+    if (++count > kMaxSections) cannot(fmt::format("it has more than {} sections", kMaxSections));
   }
-  return info && total <= kMaxDebugTotal;
+  return found;
 }
 
 // Calls visit(low, high) for each code range of a DIE, up to `limit` of them. Ranges at address 0 belong to functions
@@ -214,11 +255,22 @@ class DebugInfo::UnitWalk {
   std::vector<ClaimedRange> ranges_;
 };
 
-std::unique_ptr<DebugInfo> DebugInfo::open(Elf* elf, Elf* alternate) {
-  if (!within_bounds(elf, alternate != nullptr ? build_id_of(alternate) : "")) return nullptr;
-  if (alternate != nullptr && !within_bounds(alternate, "")) return nullptr;
+std::unique_ptr<DebugInfo> DebugInfo::open(Elf* elf, Elf* alternate, std::string* trouble) {
+  const auto refuse = [trouble](std::string why) {
+    if (trouble != nullptr) *trouble = std::move(why);
+    return nullptr;
+  };
+  const Sections own = check_sections(elf, alternate != nullptr ? build_id_of(alternate) : "");
+  if (!own.has_info) return nullptr;
+  if (!own.trouble.empty()) return refuse(own.trouble);
+  if (alternate != nullptr) {
+    const Sections other = check_sections(alternate, "");
+    if (!other.has_info || !other.trouble.empty())
+      return refuse("the file to which dwz moved a part of it cannot be read");
+  }
   std::unique_ptr<DebugInfo> info(new DebugInfo(elf, alternate));
-  return info->dwarf_ && info->texts_.terminated() ? std::move(info) : nullptr;
+  if (!info->dwarf_ || !info->texts_.terminated()) return refuse("it is damaged");
+  return info;
 }
 
 DebugInfo::DebugInfo(Elf* elf, Elf* alternate) : elf_(elf), alternate_elf_(alternate), walk_left_(kWalkTotal) {
@@ -261,6 +313,7 @@ void DebugInfo::find_units() {
       const int tag = dwarf_tag(&die);
       if (tag == DW_TAG_compile_unit || tag == DW_TAG_skeleton_unit || tag == DW_TAG_partial_unit)
         add_unit_ranges(&die);
+      if (split_file_.empty()) split_file_ = texts_.split_file(&die);
     }
     if (next <= offset) break;
     offset = next;

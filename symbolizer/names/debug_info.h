@@ -38,7 +38,12 @@ class DebugInfo {
   // Returns null if the file has no usable .debug_info (none, too large, compressed beyond the bound). `alternate` is
   // the file to which dwz moved DWARF: a file with a .gnu_debugaltlink is not read without the file of that build-id.
   // The caller owns both, and they must outlive the result.
-  static std::unique_ptr<DebugInfo> open(Elf* elf, Elf* alternate = nullptr);
+  // Of a file that has one which is not usable, *trouble says why: a sentence about "it". Else *trouble is left alone.
+  static std::unique_ptr<DebugInfo> open(Elf* elf, Elf* alternate = nullptr, std::string* trouble = nullptr);
+
+  // The first of the files to which units' functions were split off (-gsplit-dwarf), as the unit names it; empty: none
+  // were, or no address has been looked up.
+  [[nodiscard]] const std::string& split_file() const { return split_file_; }
 
   // The frames at an ELF address, innermost first; the last is the physical function (inlined false). File and line of
   // the innermost frame are those of the address, those of an outer frame are the place of the call inlined into it.
@@ -94,6 +99,7 @@ class DebugInfo {
   DwarfHandle dwarf_;
   DwarfTexts texts_;
   bool units_found_ = false;
+  std::string split_file_;
   std::vector<Dwarf_Off> unit_offsets_;  // of unit DIEs; indexed by the owner numbers of units_
   std::vector<ClaimedRange> pending_;
   RangeMap units_;

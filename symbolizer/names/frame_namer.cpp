@@ -38,6 +38,10 @@ class SymbolNamer : public FrameNamer {
     return named;
   }
 
+  std::string debug_trouble(const ModuleRequest& module) override {
+    return resolver_.debug_trouble(to_string(module.file));
+  }
+
   ModuleState state_of(const ModuleRequest& module) override {
     if (module.file == trace::kVdsoFile) return ModuleState::kUsable;
     ModuleState state = ModuleState::kGone;

@@ -60,6 +60,10 @@ class FrameNamer {
   // The functions at an ELF address of the module: inlined calls first, innermost first, the physical function last; at
   // least one. `exact`: the address of an instruction; otherwise a return address. Called module by module.
   virtual std::vector<NamedFrame> name(const ModuleRequest& module, std::uint64_t address, bool exact) = 0;
+
+  // Of the module that was named last: why its debug information could not be read, or not wholly, as far as names
+  // needed it: a sentence about "it". Empty: nothing is wrong, or it has none.
+  virtual std::string debug_trouble(const ModuleRequest&) { return {}; }
 };
 
 // Takes names from the files, which `opener` returns or which are opened by their path: a file that was changed or

@@ -15,6 +15,11 @@ std::vector<SymbolizedFrame> SymbolResolver::resolve(const std::string& key, con
   return frames;
 }
 
+std::string SymbolResolver::debug_trouble(const std::string& key) const {
+  const auto found = by_key_.find(key);
+  return found == by_key_.end() ? std::string() : found->second->symbols->debug_trouble();
+}
+
 SymbolResolver::Module* SymbolResolver::module_of(const std::string& key, const Opener& opener) {
   if (const auto found = by_key_.find(key); found != by_key_.end()) {
     modules_.splice(modules_.begin(), modules_, found->second);

@@ -42,6 +42,9 @@ class SymbolResolver {
   std::vector<SymbolizedFrame> resolve(const std::string& key, const std::string& name, const Opener& opener,
                                        std::uint64_t address, bool exact);
 
+  // ModuleSymbols::debug_trouble() of a module that is open; empty if it is not.
+  [[nodiscard]] std::string debug_trouble(const std::string& key) const;
+
   // The modules that could not be opened, oldest first; at most limits.remembered_errors.
   [[nodiscard]] const std::vector<ModuleError>& errors() const { return errors_; }
 

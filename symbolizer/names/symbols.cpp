@@ -2,6 +2,7 @@
 #include "symbolizer/names/symbols.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <gelf.h>
 #include <unistd.h>
 
@@ -96,14 +97,23 @@ void ModuleSymbols::read() {
   symbols_ = SymbolTable(tables, fdes_);
   plt_ = PltTable(sections, symbols_);
   Elf* alternate = files_.alternate ? files_.alternate->elf.get() : nullptr;
-  debug_ = DebugInfo::open(elf_.get(), alternate);
-  if (!debug_ && files_.debug) debug_ = DebugInfo::open(files_.debug->elf.get(), alternate);
+  debug_ = DebugInfo::open(elf_.get(), alternate, &debug_trouble_);
+  if (!debug_ && files_.debug) debug_ = DebugInfo::open(files_.debug->elf.get(), alternate, &debug_trouble_);
   if (fd_) go_ = read_go_names(fd_.get(), name_);
   if (go_) go_program_ = trace::go_program(read_go_build_info(elf_.get()));
   if (fd_) read_entry();
   section_bytes_ = held_by_libelf(sections, debug_ != nullptr);
   for (const auto* file : {&mini_, &files_.debug, &files_.alternate})
     if (*file) section_bytes_ += (*file)->image.size() + held_by_libelf((*file)->sections, debug_ != nullptr);
+}
+
+std::string ModuleSymbols::debug_trouble() const {
+  if (!debug_) return debug_trouble_;
+  if (debug_->split_file().empty()) return {};
+  return fmt::format(
+      "its functions are split off ({}), and uscope does not open such files: lines are known, inlined functions are "
+      "not",
+      debug_->split_file());
 }
 
 void ModuleSymbols::read_entry() {

@@ -73,6 +73,10 @@ class ModuleSymbols {
   // calls come from DWARF.
   std::vector<SymbolizedFrame> resolve(std::uint64_t address, bool exact);
 
+  // Why the debug information of the file could not be read, or not wholly, as far as was seen: a sentence about "it";
+  // empty if it has none, or nothing is wrong with it.
+  [[nodiscard]] std::string debug_trouble() const;
+
   // Estimated memory held, in bytes, including libelf's and libdw's.
   [[nodiscard]] std::size_t footprint() const;
 
@@ -118,6 +122,7 @@ class ModuleSymbols {
   std::optional<RustLibrary> rust_;    // of a program without symbols
   std::optional<trace::GoProgram> go_program_;
   std::unique_ptr<DebugInfo> debug_;
+  std::string debug_trouble_;
   // Answers by address * 2 + exact. When `recent_` is full it becomes `older_`, and the answers in that are dropped.
   std::unordered_map<std::uint64_t, std::vector<SymbolizedFrame>> recent_;
   std::unordered_map<std::uint64_t, std::vector<SymbolizedFrame>> older_;

@@ -51,13 +51,15 @@ DwarfTexts::DwarfTexts(Elf* elf) {
 
 void DwarfTexts::add_sections(Elf* elf, bool lines) {
   for (const ElfSection& section : read_sections(elf)) {
-    if (!section.name.starts_with(".debug_") || section.header.sh_type == SHT_NOBITS) continue;
+    // Of GNU's older compressed form, which libdw has decompressed in place, too.
+    const std::string name = section.name.starts_with(".zdebug_") ? "." + section.name.substr(2) : section.name;
+    if (!name.starts_with(".debug_") || section.header.sh_type == SHT_NOBITS) continue;
     const Elf_Data* data = section.handle != nullptr ? elf_getdata(section.handle, nullptr) : nullptr;
     if (data == nullptr || data->d_buf == nullptr) continue;
     const auto* begin = static_cast<const char*>(data->d_buf);
     sections_.emplace_back(begin, begin + data->d_size);
-    if (lines && section.name == ".debug_line") lines_ = sections_.back();
-    const bool texts = section.name == ".debug_str" || section.name == ".debug_line_str";
+    if (lines && name == ".debug_line") lines_ = sections_.back();
+    const bool texts = name == ".debug_str" || name == ".debug_line_str";
     if (texts && data->d_size > 0 && begin[data->d_size - 1] != '\0') terminated_ = false;
   }
 }
@@ -137,6 +139,15 @@ trace::FunctionLanguage DwarfTexts::function_language(Dwarf_Die* die) const {
 
 std::string DwarfTexts::die_name(Dwarf_Die* die) const {
   return bounded_utf8(bounded(dwarf_diename(die)));
+}
+
+std::string DwarfTexts::split_file(Dwarf_Die* unit_die) const {
+  for (const unsigned int name : {DW_AT_dwo_name, DW_AT_GNU_dwo_name}) {
+    Dwarf_Attribute attribute;
+    const std::string_view text = attribute_text(dwarf_attr(unit_die, name, &attribute));
+    if (!text.empty()) return bounded_utf8(text);
+  }
+  return "";
 }
 
 // Most paths of a line table are relative to the directory the compiler ran in.

@@ -46,6 +46,9 @@ class DwarfTexts {
   // The name of any DIE, as it stands in the source: valid UTF-8, empty if it has none.
   std::string die_name(Dwarf_Die* die) const;
 
+  // The file to which a unit's functions were split off: valid UTF-8, empty if it has all of its own.
+  std::string split_file(Dwarf_Die* unit_die) const;
+
   // The source place of an address, from its unit's line table.
   SourcePlace place_of(Dwarf_Die* unit_die, std::uint64_t address) const;
 

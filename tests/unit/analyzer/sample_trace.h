@@ -33,7 +33,8 @@ constexpr const char* kSampleRows = R"sql(
 INSERT INTO meta VALUES('command', '["make","-j2"]'), ('mode', '4'), ('frames', '64'), ('backend', 'bpf'),
   ('host', 'testhost'), ('kernel', '6.1.0-test'), ('start_ns', '1000000000000'), ('duration_ns', '2000000000'),
   ('utc_offset_ns', '1700000000000000000'), ('uscope_version', '0.1.0'),
-  ('target', 'make'), ('calls', 'all'), ('verify_every', '100'), ('walks', '12'), ('deferred_lock', '2'), ('deferred_no_table', '1'), ('walks_stopped_early', '4');
+  ('target', 'make'), ('calls', 'all'), ('verify_every', '100'), ('walks', '12'), ('deferred_lock', '2'), ('deferred_no_table', '1'), ('walks_stopped_early', '4'),
+  ('debug_troubles', '[{"path":"/usr/bin/gcc","why":"it is damaged"},{"path":"/tmp/<x>","why":"its functions are split off"},7]');
 
 INSERT INTO process(id, pid, ns_pid, parent_id, start_ns, end_ns, exit_code, exit_signal, uses_io_uring) VALUES
   (1, 100, 1, NULL, 1000000000000, 1002000000000, 0, NULL, 0),

@@ -338,6 +338,14 @@ TEST_F(SummaryTest, WalksAreTheTracersOwnFigures) {
   EXPECT_EQ(s.walks->stopped_early, 4U);
 }
 
+TEST_F(SummaryTest, FilesAreNamedWhoseDebugInformationWasNotRead) {
+  const TopList<DebugTrouble>& troubles = summary().debug_troubles;
+  EXPECT_EQ(troubles.total, 2U);
+  ASSERT_EQ(troubles.lines.size(), 2U);
+  EXPECT_EQ(troubles.lines[0].path, "/usr/bin/gcc");
+  EXPECT_EQ(troubles.lines[0].why, "it is damaged");
+}
+
 TEST_F(SummaryTest, UnwindTablesAreSummedAndTheirTroublesNamed) {
   const UnwindTables& unwind = summary().unwind;
   EXPECT_EQ(unwind.files, 2U);

@@ -269,6 +269,57 @@ TEST_F(Inlines, NamesWithoutSymbols) {
   EXPECT_EQ(function_at(*symbols, outer + 4), "shop::outer(int)+4");
 }
 
+// What cannot be read is named; what can be read has nothing to say.
+TEST_F(Inlines, SaysWhyDebugInformationIsNotRead) {
+  const auto trouble_of = [](const std::string& path) {
+    const auto symbols = open_module(path);
+    const std::uint64_t outer = address_of(path, "_ZN4shop5outerEi");
+    EXPECT_EQ(function_at(*symbols, outer + 4), "shop::outer(int)+4");
+    return symbols->debug_trouble();
+  };
+  const std::string path = build("c++ -std=c++17 -O2 -g");
+  EXPECT_EQ(trouble_of(path), "");
+  const auto copied = [&](const std::string& how) {
+    const std::string copy = folder_.file("copy");
+    output_of("objcopy " + how + " '" + path + "' '" + copy + "'");
+    return copy;
+  };
+  EXPECT_EQ(trouble_of(copied("--compress-debug-sections=zlib")), "");
+  EXPECT_EQ(trouble_of(copied("--strip-debug")), "") << "it has none";
+  const std::string zstd = copied("--compress-debug-sections=zstd");
+  const auto symbols = open_module(zstd);
+  const bool is_read = symbols->resolve(address_of(zstd, "_ZN4shop5outerEi") + 4, true).back().line != 0;
+  EXPECT_EQ(trouble_of(zstd).find("zstd") == std::string::npos, is_read) << "this libelf may read it";
+  const std::string damaged = folder_.file("damaged");
+  output_of("head -c 99 /dev/zero > '" + folder_.file("zeros") +
+            "'; objcopy --rename-section .debug_info=.zdebug_info "
+            "--update-section .debug_info='" +
+            folder_.file("zeros") + "' '" + path + "' '" + damaged + "'");
+  EXPECT_NE(trouble_of(damaged).find("damaged"), std::string::npos);
+}
+
+TEST_F(Inlines, SaysThatFunctionsAreSplitOff) {
+  const std::string source = folder_.write("inlines.cpp", kInlines);
+  const std::string path = folder_.file("split");
+  for (const char* version : {"4", "5"}) {
+    const std::string object = folder_.file("some.o");
+    output_of(std::string("c++ -std=c++17 -O2 -gdwarf-") + version + " -gsplit-dwarf -c -o '" + object + "' '" +
+              source + "' && c++ -o '" + path + "' '" + object + "'");
+    const auto symbols = open_module(path);
+    EXPECT_EQ(symbols->debug_trouble(), "") << "nothing was looked up";
+    EXPECT_NE(symbols->resolve(address_of(path, "_ZN4shop5outerEi") + 4, true).back().line, 0U);
+    EXPECT_NE(symbols->debug_trouble().find("some.dwo)"), std::string::npos) << symbols->debug_trouble();
+  }
+}
+
+// Of DWARF 5, addr2line does not read the lines of this form.
+TEST_F(Inlines, AgreeWithAddr2lineInGnusCompressedForm) {
+  const std::string path = build("c++ -std=c++17 -O2 -gdwarf-4");
+  output_of("objcopy --compress-debug-sections=zlib-gnu '" + path + "'");
+  compare(path);
+  EXPECT_GT(inlined_, 20u);
+}
+
 // A unit whose blocks nest 200,000 deep, which recursive readers do not survive, and one of long sibling chains.
 TEST(HostileDwarf, DeepAndWideTrees) {
   const TemporaryFolder folder;
