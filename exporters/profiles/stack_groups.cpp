@@ -37,7 +37,12 @@ std::string time_of_event(const analyzer::Catalog& catalog) {
   return "iif(" + is_timed(catalog, TimeOf::kRunning) + ", min(max(e.a1, 0), 10000000000), max(e.dur_ns, 0))";
 }
 
-enum Column : int { kImage, kThread, kKind, kStack, kEnded, kFolded, kEvents, kTimed, kTotal, kFirstTime };
+enum Column : int { kImage, kThread, kKind, kName, kStack, kEnded, kFolded, kEvents, kTimed, kTotal, kFirstTime };
+
+// Of the thread when the event began. As analyzer::kThreadNameAt, without a row of thread.
+constexpr const char* kNameThen =
+    "coalesce((SELECT tn.name FROM thread_name tn WHERE tn.thread_id = e.thread_id AND tn.ts_ns <= e.ts_ns "
+    "ORDER BY tn.ts_ns DESC LIMIT 1), (SELECT name FROM thread WHERE id = e.thread_id))";
 
 // The columns of event by which groups differ, and the sums. Threads are of processes, so their pid needs no column of
 // its own.
@@ -45,8 +50,9 @@ std::string inner_columns(const analyzer::Catalog& catalog, const Levels& levels
   const auto column = [](bool wanted, const std::string& name) { return wanted ? "e." + name : "0 AS " + name; };
   const std::string time = time_of_event(catalog);
   std::string columns = column(levels.process, "image_id") + ", " + column(levels.pid || levels.thread, "thread_id") +
-                        ", " + column(levels.call, "kind_id") + ", e.stack_id AS stack_id, count(*) AS events, count(" +
-                        time + ") AS timed, coalesce(sum(" + time + "), 0) AS total_ns";
+                        ", " + column(levels.call, "kind_id") + ", " + (levels.thread ? kNameThen : "NULL") +
+                        " AS name, e.stack_id AS stack_id, count(*) AS events, count(" + time +
+                        ") AS timed, coalesce(sum(" + time + "), 0) AS total_ns";
   for (std::size_t i = 0; i < kTimes; i++)
     columns += ", coalesce(sum(iif(" + is_timed(catalog, static_cast<TimeOf>(i)) + ", " + time + ", 0)), 0) AS t" +
                std::to_string(i);
@@ -57,6 +63,7 @@ void read_group(const SqlRow& row, StackGroup& group) {
   group.image = analyzer::ImageRowId(row.integer(kImage));
   group.thread = analyzer::ThreadRowId(row.integer(kThread));
   group.kind = analyzer::KindRowId(row.integer(kKind));
+  group.thread_name = text(row, kName);
   group.stack = analyzer::maybe_id<analyzer::StackRowId>(row, kStack);
   group.ended = text(row, kEnded);
   group.folded = text(row, kFolded);
@@ -86,7 +93,7 @@ void LevelNames::before(const StackGroup& group, const Levels& levels,
   const analyzer::Thread* thread = catalog_.threads.find(group.thread);
   const analyzer::Process* process = thread ? catalog_.processes.find(thread->process_id) : nullptr;
   if (levels.pid) use("pid", process ? "pid " + std::to_string(process->pid) : kUnknown);
-  if (levels.thread) use("thread", thread ? thread->name + "/" + std::to_string(thread->tid) : kUnknown);
+  if (levels.thread) use("thread", thread ? group.thread_name + "/" + std::to_string(thread->tid) : kUnknown);
 }
 
 std::string LevelNames::behind(const StackGroup& group, const Levels& levels) const {
@@ -107,12 +114,12 @@ std::vector<TimeOf> times_of(const analyzer::Catalog& catalog) {
 Result<void> for_each_group(const store::Database& database, const analyzer::Catalog& catalog,
                             const analyzer::EventFilter& filter, const Levels& levels,
                             const std::function<Result<void>(const StackGroup&)>& use) {
-  auto query = analyzer::select_events(
-      database, catalog, filter,
-      "SELECT g.image_id, g.thread_id, g.kind_id, s.id, s.ended, s.folded, g.events, g.timed, g.total_ns, g.t0, g.t1, "
-      "g.t2, g.t3 FROM (SELECT " +
-          inner_columns(catalog, levels),
-      "GROUP BY 1, 2, 3, 4) g LEFT JOIN stack s ON s.id = g.stack_id");
+  auto query = analyzer::select_events(database, catalog, filter,
+                                       "SELECT g.image_id, g.thread_id, g.kind_id, g.name, s.id, s.ended, s.folded, "
+                                       "g.events, g.timed, g.total_ns, g.t0, g.t1, "
+                                       "g.t2, g.t3 FROM (SELECT " +
+                                           inner_columns(catalog, levels),
+                                       "GROUP BY 1, 2, 3, 4, 5) g LEFT JOIN stack s ON s.id = g.stack_id");
   if (!query) return query.error();
   StackGroup group;
   while (true) {

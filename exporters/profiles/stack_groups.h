@@ -22,7 +22,7 @@ namespace uscope::exporters {
 struct Levels {
   bool process = true;  // the program's name
   bool pid = false;     // `pid 123`
-  bool thread = false;  // `worker/124`: name and tid
+  bool thread = false;  // `worker/124`: the name that it had, and tid
   bool call = false;    // the system call as the innermost frame; of a probe its kind, with its class before it
 };
 
@@ -35,6 +35,7 @@ struct StackGroup {
   analyzer::ImageRowId image;
   analyzer::ThreadRowId thread;
   analyzer::KindRowId kind;
+  std::string thread_name;  // when the events began
   std::optional<analyzer::StackRowId> stack;
   std::string ended;   // as stack.ended; empty: no stack
   std::string folded;  // as stack.folded

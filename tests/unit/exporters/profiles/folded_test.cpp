@@ -75,6 +75,17 @@ TEST_F(Folded, PidsAndThreadsAreLevels) {
   EXPECT_EQ(threads.find("gcc/101;[broken:no_rows];compile;openat")->second, 4U);
 }
 
+// Each event under the name that its thread had when it began.
+TEST_F(Folded, ARenamedThreadIsALevelForEachName) {
+  std::filesystem::remove(path());
+  test::write_store(path(), std::string(test::kSampleRows) + test::kCountEvents +
+                                "INSERT INTO thread_name SELECT id, 0, 'before' FROM thread WHERE tid = 110;"
+                                "INSERT INTO thread_name SELECT id, 1 << 60, 'worker' FROM thread WHERE tid = 110;");
+  const Lines found = lines({.levels = {.thread = true}});
+  EXPECT_EQ(found.count("make;before/110;__libc_start_main;main;run_job;helper;read"), 1U);
+  EXPECT_EQ(found.count("make;worker/110;__libc_start_main;main;run_job;helper;read"), 0U);
+}
+
 TEST_F(Folded, OnlyEventsThatPassTheFilter) {
   const Lines expected{{"gcc;[broken:no_rows];compile;openat", 2}};
   EXPECT_EQ(lines({.filter = {.pids = {101}, .failed = true}}), expected);
