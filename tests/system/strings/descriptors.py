@@ -18,6 +18,43 @@ from trace_case import TraceCase  # noqa: E402
 USCOPE, FIXTURE = (os.path.abspath(path) for path in sys.argv[1:3])
 del sys.argv[1:3]
 WAIT = 60 * SLOWNESS
+# A file is opened, sent, and closed at the sender's end; 9 is the receiver's.
+NARROW = """
+        .globl _start
+        .data
+path:   .asciz "{path}"
+        .align 4
+pair:   .long 1, 1, 0, ends             # AF_UNIX, SOCK_STREAM
+ends:   .long 0, 0
+bytes:  .long bytes, 1
+passed: .long 16, 1, 1, 0               # SOL_SOCKET, SCM_RIGHTS
+to:     .long 0, 0, bytes, 1, passed, 16, 0
+came:   .long 0, 0, 0, 0
+from:   .long 0, 0, bytes, 1, came, 16, 0
+sends:  .long 0, to, 0
+takes:  .long 0, from, 0
+        .macro call number, first, second, third
+        mov \\first, %ebx
+        mov \\second, %ecx
+        mov \\third, %edx
+        mov $\\number, %eax
+        int $0x80
+        .endm
+        .text
+_start: call 5, $path, $0x42, $0644     # open
+        mov %eax, passed + 12
+        call 102, $8, $pair, $0         # socketcall: socketpair, sendmsg, recvmsg
+        mov ends, %eax
+        mov %eax, sends
+        mov ends + 4, %eax
+        mov %eax, takes
+        call 102, $16, $sends, $0
+        call 6, passed + 12, $0, $0     # close
+        call 102, $17, $takes, $0
+        call 63, came + 12, $9, $0      # dup2
+        call 4, $9, $bytes, $1          # write
+        call 1, $0, $0, $0              # exit
+"""
 SERVER = '''
 import ctypes, fcntl, json, socket, struct
 def said(s, what):
@@ -121,6 +158,17 @@ class Descriptors(TraceCase):
         names = dict(self.rows("SELECT DISTINCT a0, value FROM event JOIN event_string ON event_id = event.id AND arg = 0 AND source = 2 "
                                "JOIN string ON string.id = string_id"))
         self.assertEqual({fd: names[int(fd)] for fd in said}, said)
+
+    def test_passed_by_socketcall(self):
+        """A 32-bit program, as the libraries of older ones do it: all by the one call socketcall."""
+        source, program = self.path("narrow.s"), self.path("narrow")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(NARROW.format(path=self.path("passed")))
+        subprocess.run(["as", "--32", source, "-o", self.path("narrow.o")], check=True)
+        subprocess.run(["ld", "-m", "elf_i386", self.path("narrow.o"), "-o", program], check=True)
+        for calls in ["-e", "write"], []:
+            subprocess.run([USCOPE, "record", "-q", *BACKEND_OPTIONS, *calls, "-o", self.db, "--", program], check=True, timeout=WAIT)
+            self.assertEqual(self.rows("SELECT object, a0, result FROM v_event WHERE kind = 'write'"), [(self.path("passed"), 9, 1)])
 
     def test_of_some_calls_only(self):
         """Calls that change descriptors are followed, and are no events."""
