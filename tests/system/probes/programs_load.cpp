@@ -159,14 +159,24 @@ TEST_F(ProgramsLoad, WhereCallsAreCountedByFields) {
   const auto key = [](usc_query_field of, int word, usc_query_op op = USC_QUERY_KEY) {
     return give(op, USC_QUERY_OF_FIELD + of, word);
   };
-  const usc_query query = question_of(8, 0,
-                                      {key(USC_QUERY_SOURCE, 0), key(USC_QUERY_KIND, 1), key(USC_QUERY_ABI, 2),
-                                       key(USC_QUERY_HOW, 3), key(USC_QUERY_TASK, 4), key(USC_QUERY_IMAGE, 5),
-                                       key(USC_QUERY_ERROR, 6), key(USC_QUERY_TOOK, 7, USC_QUERY_KEY_STEP)});
-  std::array<__u8, USC_QUERY_FIELD_COUNT> word_of{};
-  ASSERT_TRUE(usc_query_is_of_brief_calls(&query));
-  ASSERT_TRUE(usc_query_counts_by_fields(&query, word_of.data()));
-  load(query, plan_of_all(true));
+  for (const usc_query_field program : {USC_QUERY_IMAGE, USC_QUERY_GUISE}) {
+    const usc_query query = question_of(
+        8, 0,
+        {key(USC_QUERY_SOURCE, 0), key(USC_QUERY_KIND, 1), key(USC_QUERY_ABI, 2), key(USC_QUERY_HOW, 3),
+         key(USC_QUERY_TASK, 4), key(program, 5), key(USC_QUERY_ERROR, 6), key(USC_QUERY_TOOK, 7, USC_QUERY_KEY_STEP)});
+    std::array<__u8, USC_QUERY_FIELD_COUNT> word_of{};
+    ASSERT_TRUE(usc_query_is_of_brief_calls(&query));
+    ASSERT_TRUE(usc_query_counts_by_fields(&query, word_of.data()));
+    load(query, plan_of_all(true));
+  }
+}
+
+// Renamed threads get a serial of their own.
+TEST_F(ProgramsLoad, WhereNamesAreAskedFor) {
+  load(question_of(2, 1,
+                   {field(0, USC_QUERY_TASK), give(USC_QUERY_KEY, 0, 0), field(1, USC_QUERY_GUISE),
+                    give(USC_QUERY_KEY, 1, 1), field(2, USC_QUERY_ARG0), give(USC_QUERY_MEASURE, 2, 0)}),
+       plan_of_all(true));
 }
 
 }  // namespace
