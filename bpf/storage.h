@@ -334,19 +334,15 @@ static __always_inline struct mount *mount_of(struct vfsmount *mnt)
 	return (void *)mnt - bpf_core_field_offset(struct mount, mnt);
 }
 
-struct path_walk {
+struct path_context {
 	struct text_scratch *text;
-	struct dentry *dentry;
-	struct mount *mount;
-	struct dentry *root_dentry;
-	struct vfsmount *root_mount;
-	__u32 bytes;
-	__u32 done;
 };
 
 /* One step outwards: a component's name, or across a mount. */
-static long path_step(__u32 i, struct path_walk *walk)
+static long path_step(__u32 i, struct path_context *context)
 {
+	struct text_scratch *text = context->text;
+	struct path_walk *walk = &text->walk;
 	struct dentry *dentry = walk->dentry, *parent, *mount_root;
 	struct mount *mount = walk->mount, *outer;
 	__u32 at = walk->bytes;
@@ -371,7 +367,7 @@ static long path_step(__u32 i, struct path_walk *walk)
 	}
 	if (at > USC_PATH_BYTES)
 		return 1;
-	bytes = bpf_probe_read_kernel_str(walk->text->file.path + at, NAME_BYTES, BPF_CORE_READ(dentry, d_name.name));
+	bytes = bpf_probe_read_kernel_str(text->file.path + at, NAME_BYTES, BPF_CORE_READ(dentry, d_name.name));
 	if (bytes <= 0 || bytes > NAME_BYTES)
 		return 1;
 	walk->bytes = at + bytes;
@@ -455,31 +451,33 @@ static __always_inline void release_image_file(struct file *file)
 
 static __always_inline bool is_memory(struct inode *inode)
 {
-	return inode->i_sb->s_flags & SUPER_KERNEL_MOUNT || (!inode->i_nlink && inode->i_sb->s_magic == TMPFS);
+	return BPF_CORE_READ(inode, i_sb, s_flags) & SUPER_KERNEL_MOUNT ||
+	       (!BPF_CORE_READ(inode, i_nlink) && BPF_CORE_READ(inode, i_sb, s_magic) == TMPFS);
 }
 
 static __always_inline bool read_memory_key(struct file *file, struct usc_file_key *key)
 {
-	struct inode *inode = file->f_inode;
+	struct inode *inode = BPF_CORE_READ(file, f_inode);
 
 	if (!is_memory(inode))
 		return false;
 	__builtin_memset(key, 0, sizeof(*key));
-	key->dev = inode->i_sb->s_dev;
-	key->ino = inode->i_ino;
+	key->dev = BPF_CORE_READ(inode, i_sb, s_dev);
+	key->ino = BPF_CORE_READ(inode, i_ino);
 	return true;
 }
 
 static __always_inline void read_file_key(struct file *file, struct usc_file_key *key)
 {
-	struct inode *inode = file->f_inode;
+	struct inode *inode = BPF_CORE_READ(file, f_inode);
 
 	__builtin_memset(key, 0, sizeof(*key));
-	key->dev = inode->i_sb->s_dev;
-	key->ino = inode->i_ino;
+	key->dev = BPF_CORE_READ(inode, i_sb, s_dev);
+	key->ino = BPF_CORE_READ(inode, i_ino);
 	/* tmpfs counts here how often a file was truncated (from 6.1 on), however little time passed in between. */
-	key->generation = is_memory(inode) ? inode->i_version.counter >> 1 : inode->i_generation;
-	key->size = inode->i_size;
+	key->generation =
+		is_memory(inode) ? BPF_CORE_READ(inode, i_version.counter) >> 1 : BPF_CORE_READ(inode, i_generation);
+	key->size = BPF_CORE_READ(inode, i_size);
 	read_ctime(inode, key);
 }
 
@@ -528,20 +526,22 @@ static __always_inline void opened_path(struct file *file, struct dentry **dentr
 /* The path's components; `truncated` where not all of them fitted. */
 static __always_inline __u32 path_components(struct task_struct *task, struct file *file, struct text_scratch *text)
 {
-	struct path_walk walk = {.text = text};
+	struct path_context context = {.text = text};
 	struct dentry *dentry;
 	struct mount *mount;
 
 	opened_path(file, &dentry, &mount);
 	if (dentry == BPF_CORE_READ(dentry, d_parent) && dentry != BPF_CORE_READ(mount, mnt.mnt_root))
 		return memory_name(dentry, text);
-	walk.dentry = dentry;
-	walk.mount = mount;
-	walk.root_dentry = BPF_CORE_READ(task, fs, root.dentry);
-	walk.root_mount = BPF_CORE_READ(task, fs, root.mnt);
-	bpf_loop(PATH_COMPONENTS, path_step, &walk, 0);
-	text->file.truncated = !walk.done;
-	return walk.bytes;
+	text->walk.dentry = dentry;
+	text->walk.mount = mount;
+	text->walk.root_dentry = BPF_CORE_READ(task, fs, root.dentry);
+	text->walk.root_mount = BPF_CORE_READ(task, fs, root.mnt);
+	text->walk.bytes = 0;
+	text->walk.done = 0;
+	bpf_loop(PATH_COMPONENTS, path_step, &context, 0);
+	text->file.truncated = !text->walk.done;
+	return text->walk.bytes;
 }
 
 static __always_inline __u32 file_links(struct file *file)

@@ -43,7 +43,7 @@ static __always_inline int submit_event(__u32 cpu_number, struct usc_event *even
 	return 0;
 }
 
-static __noinline void count_process_loss(__u32 cause, __u32 process)
+USC_SUBPROGRAM int add_process_loss(__u32 cause, __u32 process)
 {
 	struct usc_loss_key key = {.process = process, .cause = cause};
 	__u64 one = 1, *count;
@@ -53,6 +53,12 @@ static __noinline void count_process_loss(__u32 cause, __u32 process)
 		__sync_fetch_and_add(count, 1);
 	else
 		bpf_map_update_elem(&loss_by_process, &key, &one, BPF_NOEXIST);
+	return 0;
+}
+
+static __always_inline void count_process_loss(__u32 cause, __u32 process)
+{
+	add_process_loss(cause, process);
 }
 
 #endif

@@ -295,6 +295,16 @@ struct scratch {
 	__u64 frames[USC_MAX_FRAMES];
 };
 
+/* How far the outward walk of a path has come. Not on the stack: 6.1's BPF has 512 bytes for all calls. */
+struct path_walk {
+	struct dentry *dentry;
+	struct mount *mount;
+	struct dentry *root_dentry;
+	struct vfsmount *root_mount;
+	__u32 bytes; /* of the components found */
+	__u32 done;
+};
+
 /* Room for records of variable length. */
 struct text_scratch {
 	union {
@@ -302,6 +312,7 @@ struct text_scratch {
 		struct usc_file file;
 		char bytes[4096];
 	};
+	struct path_walk walk;
 };
 
 #define STRING_BYTES_MOST (sizeof(struct usc_vector) + USC_DATA_MOST)

@@ -263,7 +263,7 @@ static __always_inline __u32 cause_of_lost(const struct task_entry *t)
 	}
 }
 
-static __noinline int count_lost_event(struct task_entry *t, bool had_number)
+USC_SUBPROGRAM int count_lost_event(struct task_entry *t, bool had_number)
 {
 	struct cpu_state *cpu = cpu_state_of(current_cpu());
 
@@ -386,7 +386,7 @@ static __always_inline __u32 how_it_returns(struct task_struct *task, __s64 resu
 	return USC_HOW_RETURNED;
 }
 
-static __noinline int send_io_uring(struct task_entry *t, __u64 now)
+USC_SUBPROGRAM int send_io_uring(struct task_entry *t, __u64 now)
 {
 	struct usc_io_uring record = {};
 
@@ -413,11 +413,15 @@ static __always_inline void note_restart(struct task_entry *t)
 }
 
 /* A function of its own: the walks of the other returns leave its caller no more stack (Linux 6.1: 512 bytes for all). */
-static __noinline int call_returns(struct task_struct *task, struct task_entry *t, __s64 result)
+USC_SUBPROGRAM int call_returns(struct task_entry *t, __s64 result)
 {
-	__u64 now = is_asked_for(1u << USC_QUERY_TOOK) ? now_ns() : t->entry_ns;
-	__u32 how = how_it_returns(task, result);
+	__u64 now;
+	__u32 how;
 
+	if (!t)
+		return 0;
+	now = is_asked_for(1u << USC_QUERY_TOOK) ? now_ns() : t->entry_ns;
+	how = how_it_returns(this_task(), result);
 	result = seen_result(t, result);
 	if (returns_no_result(t->abi, t->nr))
 		t->event_flags |= USC_EVENT_NO_RESULT;
@@ -480,10 +484,10 @@ static __always_inline int core_sys_exit(struct task_struct *task, struct task_e
 		if (result == RESULT_ERESTART_RESTARTBLOCK)
 			note_restart(t);
 	} else if (t->flags & TASK_IN_CALL)
-		call_returns(task, t, result);
+		call_returns(t, result);
 	else if (t->flags & TASK_ADOPTED) {
 		if (attached_call_returns(task, regs, t))
-			call_returns(task, t, result);
+			call_returns(t, result);
 	} else if (t->flags & (TASK_NEWBORN | TASK_SKIPPED))
 		t->flags &= ~(TASK_NEWBORN | TASK_SKIPPED | TASK_EXECED);
 	else if (!entries_closed)

@@ -232,7 +232,7 @@ USC_SUBPROGRAM int take_slot_at_return(struct task_entry *t, __u64 kinds, __u32 
 	return 0;
 }
 
-static __noinline int take_strings_at_entry(struct task_entry *t, __u64 kinds)
+USC_SUBPROGRAM int take_strings_at_entry(struct task_entry *t, __u64 kinds)
 {
 	__u32 slot, left = 0;
 
@@ -260,7 +260,7 @@ static __always_inline void strings_at_entry(struct task_entry *t)
 		take_strings_at_entry(t, kinds);
 }
 
-static __noinline int take_strings_at_return(struct task_entry *t, __s64 result)
+USC_SUBPROGRAM int take_strings_at_return(struct task_entry *t, __s64 result)
 {
 	__u32 slot, left;
 	__u64 kinds;

@@ -21,21 +21,28 @@ static __always_inline __u32 parent_pid(struct task_struct *leader)
 	return parent ? TASK_FIELD(parent, tgid) : 0;
 }
 
-static __noinline int send_task(struct task_struct *task, struct task_entry *t, __u32 parent, __u32 parent_mm,
-				__u32 flags)
+struct met_task {
+	struct task_struct *task;
+};
+
+/* A function of its own for the verifier, which goes through it once. */
+USC_SUBPROGRAM int send_met_task(const struct met_task *met, struct task_entry *t, __u32 parent, __u32 parent_mm,
+				 __u32 flags)
 {
+	struct task_struct *task;
 	struct usc_task record = {};
 
-	if (!t)
+	if (!met || !t)
 		return 0;
+	task = met->task;
 	record.process = t->process;
 	record.parent_task = parent;
-	record.pid = task->tgid;
-	record.tid = task->pid;
+	record.pid = TASK_FIELD(task, tgid);
+	record.tid = TASK_FIELD(task, pid);
 	fill_ids(task, &record);
 	record.mm = t->mm;
 	record.parent_mm = parent_mm;
-	record.start_ns = task->start_time;
+	record.start_ns = TASK_FIELD(task, start_time);
 	record.flags = flags;
 	record.image = t->image;
 	if (flags & USC_TASK_ATTACHED && flags & USC_TASK_PROCESS)
@@ -46,6 +53,14 @@ static __noinline int send_task(struct task_struct *task, struct task_entry *t, 
 			t->flags & TASK_ENDED ? t->entry_ns : now_ns(), false))
 		count_loss(cpu_state_of(current_cpu()), USC_LOSS_RING_FULL_RECORD, t->process);
 	return 0;
+}
+
+static __always_inline void send_task(struct task_struct *task, struct task_entry *t, __u32 parent, __u32 parent_mm,
+				      __u32 flags)
+{
+	struct met_task met = {.task = task};
+
+	send_met_task(&met, t, parent, parent_mm, flags);
 }
 
 #define THREAD_STRUCT_BYTES 4096 /* at the thread pointer; glibc's has 2304 bytes, with the number at 720 */

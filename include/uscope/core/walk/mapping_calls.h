@@ -30,7 +30,7 @@ enum mapping_change {
 	CHANGES_MAKE,	/* make some, or move them */
 };
 
-static __noinline int change_by_call(struct task_entry *t)
+USC_SUBPROGRAM int change_by_call(struct task_entry *t)
 {
 	if (!t)
 		return CHANGES_NOTHING;
@@ -179,7 +179,7 @@ static __noinline int mapping_call_returns(struct task_entry *t, __s64 result)
  * returns. Without this, two mapping calls in turn would count twice as under way and once as ended, so that nothing of
  * the address space could ever be cached. What such a call made executable, and where, is not known.
  */
-static __noinline int mapping_call_unseen(struct task_entry *t)
+USC_SUBPROGRAM int mapping_call_unseen(struct task_entry *t)
 {
 	if (!t)
 		return 0;
@@ -196,7 +196,7 @@ static __noinline int mapping_call_unseen(struct task_entry *t)
  * threads, and processes that share the memory, may have been adopted before. Of mremap, what lies at the old address now
  * says nothing.
  */
-static __noinline int attached_mapping_call(struct task_entry *t)
+USC_SUBPROGRAM int attached_mapping_call(struct task_entry *t)
 {
 	int change;
 

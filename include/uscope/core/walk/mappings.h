@@ -178,7 +178,7 @@ static __noinline int mappings_known(__u32 mm)
  * would find nothing that is known, each thread would try for the lock of the mappings, and where others hold it most of
  * the time, each call would send a copy of its stack. Not for longer than hold_until.
  */
-static __noinline int is_held(struct task_entry *t)
+USC_SUBPROGRAM int is_held(struct task_entry *t)
 {
 	struct mm_slot *slot;
 
@@ -237,7 +237,7 @@ static __noinline int mappings_begin(struct task_entry *t, int makes)
 }
 
 /* It has ended, or its task has. */
-static __noinline int mappings_end(struct task_entry *t)
+USC_SUBPROGRAM int mappings_end(struct task_entry *t)
 {
 	struct mm_slot *slot;
 
@@ -333,20 +333,28 @@ USC_SUBPROGRAM int is_data_range(__u32 mm, __u64 start, __u64 bytes)
 	return range.data;
 }
 
+/* A mapped file, and the task that has mapped it. */
+struct met_file {
+	struct task_struct *task;
+	struct file *file;
+};
+
 /* Tells the collector of a file met for the first time. */
-static __noinline int send_file(struct task_struct *task, struct file *file, struct found *found, __u32 serial,
-				struct usc_file_key *key)
+static __always_inline int send_file(const struct met_file *met, const struct found *found, __u32 serial,
+				     const struct usc_file_key *key)
 {
+	struct task_struct *task = met->task;
+	struct file *file = met->file;
 	__u32 cpu_number = current_cpu();
 	struct text_scratch *text = text_at(cpu_number);
 	__u32 bytes;
 	int error;
 
-	if (!text || !file || !found || !key)
+	if (!text)
 		return -1;
 	__builtin_memset(&text->file, 0, sizeof(text->file));
 	text->file.file = serial;
-	text->file.pid = task->tgid;
+	text->file.pid = TASK_FIELD(task, tgid);
 	text->file.key = *key;
 	text->file.start = found->start;
 	text->file.end = found->end;
@@ -364,12 +372,16 @@ static __noinline int send_file(struct task_struct *task, struct file *file, str
 	return error;
 }
 
-/* The serial of a mapped file, 0 = none to be had now. */
-static __always_inline __u32 file_serial(struct task_struct *task, struct file *file, struct found *found)
+/* The serial of a file, 0 = none to be had now. A function of its own for the verifier, which goes through it once. */
+USC_SUBPROGRAM __u32 serial_of_met(const struct met_file *met, const struct found *found)
 {
 	struct usc_file_key key;
+	struct file *file;
 	__u32 known, serial;
 
+	if (!met || !found)
+		return 0;
+	file = met->file;
 	/*
 	 * What run-time compilers write to all the time stays one file: the collector has entered it under that key. Any
 	 * other memory is another file as soon as something else has been written there.
@@ -391,11 +403,19 @@ static __always_inline __u32 file_serial(struct task_struct *task, struct file *
 		count_loss(cpu_state_of(current_cpu()), USC_LOSS_FILE_MAP_FULL, 0);
 		return 0;
 	}
-	if (send_file(task, file, found, serial, &key)) {
+	if (send_file(met, found, serial, &key)) {
 		drop_file(&key);
 		return 0;
 	}
 	return serial;
+}
+
+/* The serial of a mapped file, 0 = none to be had now. */
+static __always_inline __u32 file_serial(struct task_struct *task, struct file *file, const struct found *found)
+{
+	struct met_file met = {.task = task, .file = file};
+
+	return serial_of_met(&met, found);
 }
 
 /*

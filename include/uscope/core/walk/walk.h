@@ -57,7 +57,7 @@ static __always_inline int read_for_compact(void *memory, __u64 address, __u64 *
 }
 
 /* Not inlined: shared rules read many words, and 6.1's BPF has 512 bytes of stack for all calls. */
-static __noinline int read_for_shared(struct scratch *s, __u64 address, __u64 *value)
+USC_SUBPROGRAM int read_for_shared(struct scratch *s, __u64 address, __u64 *value)
 {
 	return s && value ? read_for_compact(s, address, value) : -1;
 }
