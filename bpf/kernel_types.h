@@ -32,6 +32,7 @@ struct qstr {
 struct dentry {
 	struct dentry *d_parent;
 	struct qstr d_name;
+	struct inode *d_inode;
 };
 
 struct vfsmount {
@@ -62,6 +63,14 @@ typedef struct {
 	__s64 counter;
 } atomic64_t;
 
+struct list_head {
+	struct list_head *next;
+};
+
+struct file_lock_context {
+	struct list_head flc_lease;
+};
+
 struct inode {
 	unsigned short i_mode;
 	unsigned long i_ino;
@@ -70,6 +79,7 @@ struct inode {
 	__u32 i_generation;
 	unsigned int i_nlink;
 	atomic64_t i_version;
+	struct file_lock_context *i_flctx;
 };
 
 struct timespec64 {

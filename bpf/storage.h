@@ -549,6 +549,18 @@ static __always_inline __u32 file_links(struct file *file)
 	return BPF_CORE_READ(file, f_inode, i_nlink);
 }
 
+static __always_inline bool has_lease(struct file *file)
+{
+	struct file_lock_context *locks;
+	struct dentry *dentry;
+	struct mount *mount;
+
+	opened_path(file, &dentry, &mount);
+	locks = BPF_CORE_READ(dentry, d_inode, i_flctx);
+	return locks && BPF_CORE_READ(locks, flc_lease.next) !=
+				(void *)locks + bpf_core_field_offset(struct file_lock_context, flc_lease);
+}
+
 static __always_inline __u32 known_file(const struct usc_file_key *key)
 {
 	__u32 *known = bpf_map_lookup_elem(&file_serials, key);

@@ -10,6 +10,10 @@
 #include <linux/uaccess.h>
 #include <linux/version.h>
 
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+#include <linux/filelock.h>
+#endif
+
 #ifndef CONFIG_X86_64
 #error "uscope walks the stacks of x86-64 only"
 #endif
@@ -46,6 +50,14 @@ static inline const struct path *usc_opened_path(struct file *file)
 #else
 	return &file->f_path;
 #endif
+}
+
+/* 6.3: locks have a header of their own. */
+static inline bool usc_has_lease(struct inode *inode)
+{
+	struct file_lock_context *locks = inode ? smp_load_acquire(&inode->i_flctx) : NULL;
+
+	return locks && !list_empty_careful(&locks->flc_lease);
 }
 
 /*

@@ -449,6 +449,11 @@ static __always_inline __u32 file_links(struct file *file)
 	return file_inode(file)->i_nlink;
 }
 
+static __always_inline bool has_lease(struct file *file)
+{
+	return usc_has_lease(d_inode(usc_opened_path(file)->dentry));
+}
+
 static __always_inline __u32 known_file(const struct usc_file_key *key)
 {
 	return usc_file_known(key);

@@ -57,7 +57,7 @@ int stat_without_server(int fd, struct stat& status) {
   return 0;
 }
 
-UniqueFd open_if_regular(int there, struct stat& status, int access) {
+UniqueFd open_if_regular(int there, struct stat& status, int access, Leases leases) {
   if (fstat(there, &status) != 0) {
     status = {};
     return {};
@@ -66,7 +66,7 @@ UniqueFd open_if_regular(int there, struct stat& status, int access) {
     errno = EINVAL;
     return {};
   }
-  if (is_leased(status, access)) {
+  if (leases == Leases::kKept && is_leased(status, access)) {
     errno = EAGAIN;
     return {};
   }
@@ -74,13 +74,13 @@ UniqueFd open_if_regular(int there, struct stat& status, int access) {
   return UniqueFd(open(same.c_str(), access | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
 }
 
-UniqueFd open_regular_at(int folder, const std::string& name, int access) {
+UniqueFd open_regular_at(int folder, const std::string& name, int access, Leases leases) {
   const UniqueFd there(openat(folder, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   struct stat status {};
-  return there ? open_if_regular(there.get(), status, access) : UniqueFd();
+  return there ? open_if_regular(there.get(), status, access, leases) : UniqueFd();
 }
 
-Result<UniqueFd> open_regular(const std::filesystem::path& path, const std::string& give) {
+Result<UniqueFd> open_regular(const std::filesystem::path& path, const std::string& give, Leases leases) {
   const auto failed = [&] {
     const int number = errno;
     if (number == EAGAIN)
@@ -94,7 +94,7 @@ Result<UniqueFd> open_regular(const std::filesystem::path& path, const std::stri
   const UniqueFd there(open(path.c_str(), O_PATH | O_CLOEXEC));
   if (!there) return failed();
   struct stat status {};
-  UniqueFd file = open_if_regular(there.get(), status);
+  UniqueFd file = open_if_regular(there.get(), status, O_RDONLY, leases);
   if (file) return file;
   if (status.st_mode != 0 && !S_ISREG(status.st_mode)) return Error{path.string() + " is not a regular file", give};
   if (errno == ENOENT && access("/proc/self/fd", F_OK) != 0)

@@ -34,16 +34,27 @@ struct FileIdentity {
 // file's times only that of its last change. Not 0: errno tells why.
 [[nodiscard]] int stat_without_server(int fd, struct stat& status);
 
+// What becomes of a lease (fcntl, F_SETLEASE) that opening a file would break, which ends a holder that does not expect
+// it.
+enum class Leases {
+  kKept,    // The file is not opened (EAGAIN). For files of programs that are looked at. To ask holds up all file locks
+            // of the machine, for up to 20 ms the first time.
+  kBroken,  // as by every other program that opens the file
+};
+
 // Opens what a descriptor of O_PATH refers to, if it is a regular file; else the result is empty, with errno: EINVAL if
-// it is something else, which stays unopened; EAGAIN if somebody has a lease on it that this would break. `status` is
-// the file's in both cases, or all zero. `access`: O_RDONLY or O_RDWR. Needs /proc.
-[[nodiscard]] UniqueFd open_if_regular(int there, struct stat& status, int access = O_RDONLY);
+// it is something else, which stays unopened; EAGAIN: see Leases. `status` is the file's in both cases, or all zero.
+// `access`: O_RDONLY or O_RDWR. Needs /proc.
+[[nodiscard]] UniqueFd open_if_regular(int there, struct stat& status, int access = O_RDONLY,
+                                       Leases leases = Leases::kKept);
 
 // Opens a regular file by its name in a folder (AT_FDCWD: by its path), if that is no link.
-[[nodiscard]] UniqueFd open_regular_at(int folder, const std::string& name, int access = O_RDONLY);
+[[nodiscard]] UniqueFd open_regular_at(int folder, const std::string& name, int access = O_RDONLY,
+                                       Leases leases = Leases::kKept);
 
 // Opens a regular file for reading, through links. `give`: the remedy of every error, but of a missing
 // permission: it is for traces. Without it, no error has a remedy.
-Result<UniqueFd> open_regular(const std::filesystem::path& path, const std::string& give);
+Result<UniqueFd> open_regular(const std::filesystem::path& path, const std::string& give,
+                              Leases leases = Leases::kKept);
 
 }  // namespace uscope

@@ -40,7 +40,7 @@ RawReader::RawReader(UniqueFd file, std::filesystem::path path, std::uint64_t si
       buffer_(std::clamp<std::uint64_t>(size, kLeastBufferBytes, kBufferBytes)) {}
 
 Result<RawReader> RawReader::open(const std::filesystem::path& path) {
-  auto file = open_regular(path, "give a raw trace: a file made by `uscope record --keep-raw`");
+  auto file = open_regular(path, "give a raw trace: a file made by `uscope record --keep-raw`", Leases::kBroken);
   if (!file) return file.error();
   return open(std::move(*file), path);
 }

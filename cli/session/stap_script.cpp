@@ -118,7 +118,7 @@ Result<std::string> compile(const std::string& script) {
 std::string kernel_name(const std::string& module) {
   constexpr std::size_t kMost = 64u << 20;
   constexpr std::string_view kKey("\0name=", 6);
-  const auto file = open_regular(module, "");
+  const auto file = open_regular(module, "", Leases::kBroken);
   std::string bytes;
   std::array<char, 1 << 16> buffer{};
   for (ssize_t count = 1; file && count > 0 && bytes.size() < kMost;) {

@@ -83,7 +83,7 @@ Result<void> check_journal(int file, const std::string& name) {
 }  // namespace
 
 Result<Database> Database::open(const std::filesystem::path& path) {
-  auto file = open_regular(path, kGive);
+  auto file = open_regular(path, kGive, Leases::kBroken);
   if (!file) return file.error();
   auto temporary = open_temporary_folder();
   if (!temporary) return temporary.error();

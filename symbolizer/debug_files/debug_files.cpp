@@ -72,7 +72,7 @@ std::unique_ptr<DebugFile> debug_file(UniqueFd fd, const std::string& path, Debu
 }
 
 std::unique_ptr<DebugFile> debug_file_at(const std::string& path, DebugFileKind kind = DebugFileKind::kDebug) {
-  auto file = open_regular(path, "");
+  auto file = open_regular(path, "", Leases::kBroken);
   return debug_file(file ? std::move(*file) : UniqueFd(), path, kind);
 }
 

@@ -60,6 +60,7 @@ OpenRequest FileOpener::request_for(const Opening& opening) const {
   request.path = opening.candidates[opening.next];
   request.pid = opening.file.pid;
   request.copy_ms = static_cast<std::uint32_t>(limits_.longest_ms);
+  request.leases = opening.file.leased ? Leases::kKept : Leases::kBroken;
   return request;
 }
 

@@ -36,6 +36,7 @@ struct FileToOpen {
   std::uint64_t end = 0;  // the mapping in that process
   usc_file_key key{};
   bool deleted = false;  // it has no name any more
+  bool leased = true;    // a process may have a lease on it
   std::string path;
 };
 

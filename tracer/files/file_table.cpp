@@ -206,6 +206,7 @@ Result<void> FileTable::add_announced(const usc_file& record) {
   wanted.end = record.end;
   wanted.key = record.key;
   wanted.deleted = record.links == 0;
+  wanted.leased = record.leased != 0;
   wanted.path = file.path;
   if (auto found = opener_.open(std::move(wanted))) return take_opened(std::move(*found), std::move(file));
   file.coming = true;

@@ -35,7 +35,8 @@ Result<void> FileTable::look_ahead(std::vector<std::string> paths, const std::sh
     const std::string path = paths[i];
     if (expected_.size() >= kMostExpected || !expected_.insert(path).second) continue;
     ahead->left--;
-    auto opened = opener_.try_open({.path = path, .copy_ms = 0}, ahead->wait_ms);
+    // The program is about to open it, too.
+    auto opened = opener_.try_open({.path = path, .copy_ms = 0, .leases = Leases::kBroken}, ahead->wait_ms);
     if (!opened) ahead->left = 0;
     if (!opened || !opened->fd || opened->is_copy) continue;  // the kernel's key of a copy is not the file's
     if (const std::string interpreter = script_interpreter(opened->fd.get()); !interpreter.empty()) {

@@ -161,10 +161,10 @@ UniqueFd copy_in_memory(ScoutDesk& desk, int fd, const struct stat& status, std:
 }
 
 // Opens what `there` (O_PATH) refers to, if it is a regular file.
-void answer_opened(ScoutDesk& desk, const UniqueFd& there, OpenAnswer answer, std::uint32_t copy_ms) {
+void answer_opened(ScoutDesk& desk, const UniqueFd& there, OpenAnswer answer, std::uint32_t copy_ms, Leases leases) {
   UniqueFd fd;
   if (there) {
-    fd = open_if_regular(there.get(), answer.status);
+    fd = open_if_regular(there.get(), answer.status, O_RDONLY, leases);
     const bool is_other = answer.status.st_mode != 0 && !S_ISREG(answer.status.st_mode);
     answer.error = fd ? 0 : is_other ? ENOENT : errno;
   }
@@ -196,7 +196,7 @@ void open_name(ScoutDesk& desk) {
   const UniqueFd there = open_below(desk.request(), O_PATH, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
   OpenAnswer answer;
   answer.error = there ? 0 : errno;
-  answer_opened(desk, there, answer, OpenRequest::kCopyMs);
+  answer_opened(desk, there, answer, OpenRequest::kCopyMs, Leases::kKept);
 }
 
 void open_folder_below(ScoutDesk& desk) {
@@ -214,7 +214,7 @@ bool is_served(int fd) {
 
 std::vector<std::byte> OpenRequest::bytes() const {
   ScoutWriter request;
-  const auto bytes = request.put_text(path).put(pid).put(copy_ms).bytes();
+  const auto bytes = request.put_text(path).put(pid).put(copy_ms).put(leases).bytes();
   return {bytes.begin(), bytes.end()};
 }
 
@@ -223,12 +223,13 @@ void open_file(ScoutDesk& desk) {
   const std::string path = in.get_text();
   const auto pid = in.get<std::uint32_t>();
   const auto copy_ms = in.get<std::uint32_t>();
+  const auto leases = in.get<Leases>();
   const UniqueFd there(open(path.c_str(), O_PATH | O_CLOEXEC));
   OpenAnswer answer;
   answer.error = there ? 0 : errno;
   desk.goes_to(0);
   answer.shares_our_root = there && pid != 0 && has_our_root(pid);
-  answer_opened(desk, there, answer, copy_ms);
+  answer_opened(desk, there, answer, copy_ms, leases);
 }
 
 OpenedFile opened_file(std::optional<ScoutMessage> answer) {

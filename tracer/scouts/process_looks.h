@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "support/regular_file.h"
 #include "support/unique_fd.h"
 #include "symbolizer/elf/elf_facts.h"
 #include "tracer/process/process_list.h"
@@ -40,6 +41,7 @@ struct OpenRequest {
   std::string path;
   std::uint32_t pid = 0;            // its root is compared with uscope's; 0: none is
   std::uint32_t copy_ms = kCopyMs;  // the most time that a copy may take; 0: the file is not copied
+  Leases leases = Leases::kKept;
 
   static constexpr std::uint32_t kCopyMs = 500;
   [[nodiscard]] std::vector<std::byte> bytes() const;

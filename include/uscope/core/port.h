@@ -119,6 +119,7 @@ static void read_file_key(struct file *file, struct usc_file_key *key);
 static bool read_memory_key(struct file *file, struct usc_file_key *key);
 static __u32 path_components(struct task_struct *task, struct file *file, struct text_scratch *text);
 static __u32 file_links(struct file *file);
+static bool has_lease(struct file *file); /* has the file that leads to it, for who opens it by its path */
 static __u32 known_file(const struct usc_file_key *key); /* its serial, 0 = none */
 static int enter_file(const struct usc_file_key *key, __u32 serial);
 static void drop_file(const struct usc_file_key *key);

@@ -92,7 +92,7 @@ struct usc_file {
 	__u64 offset;
 	__u16 path_bytes;
 	__u8 truncated;
-	__u8 pad;
+	__u8 leased; /* some process has a lease on it (fcntl, F_SETLEASE) */
 	__u32 links; /* 0: deleted */
 	char path[];
 };

@@ -111,7 +111,7 @@ std::vector<Layout> file_layouts() {
        sizeof(usc_file),
        {FIELD(usc_file, head), FIELD(usc_file, file), FIELD(usc_file, pid), FIELD(usc_file, key),
         FIELD(usc_file, start), FIELD(usc_file, end), FIELD(usc_file, offset), FIELD(usc_file, path_bytes),
-        FIELD(usc_file, truncated), FIELD(usc_file, pad), FIELD(usc_file, links), TAIL(usc_file, path)}},
+        FIELD(usc_file, truncated), FIELD(usc_file, leased), FIELD(usc_file, links), TAIL(usc_file, path)}},
       {"usc_segment",
        sizeof(usc_segment),
        {FIELD(usc_segment, offset), FIELD(usc_segment, size), FIELD(usc_segment, address)}},

@@ -360,6 +360,7 @@ static __always_inline int send_file(const struct met_file *met, const struct fo
 	text->file.end = found->end;
 	text->file.offset = found->offset;
 	text->file.links = file_links(file);
+	text->file.leased = has_lease(file);
 	bytes = path_components(task, file, text); /* last: 6.1's BPF has 512 bytes of stack for all calls */
 	text->file.path_bytes = bytes;
 	bytes = (bytes + 7) & ~7u;
