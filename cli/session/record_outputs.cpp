@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/session/record_outputs.h"
 
+#include <sys/stat.h>
+
 #include <utility>
 
 #include "support/text.h"
@@ -25,7 +27,7 @@ Result<RecordOutputs> RecordOutputs::find(const RecordVerbOptions& options) {
   if (database->is_being_written(kRawSuffix))
     return Error{"another uscope is recording to " + options.output,
                  "wait until it has ended, or choose another place with -o"};
-  if (database->has(kRawSuffix))
+  if (database->keeps(kRawSuffix))
     return Error{"there is a raw trace of another recording, which has not ended well: " + raw,
                  "`uscope load " + shell_quoted(raw) + " -o FILE.db` loads it; then remove it"};
   std::optional<store::OutputPlace> keep;
@@ -64,6 +66,13 @@ Result<trace::RawReader> RecordOutputs::read_raw() const {
   auto file = raw_->duplicate();
   if (!file) return file.error();
   return trace::RawReader::open(std::move(*file), raw_name_);
+}
+
+bool RecordOutputs::drop_empty_raw() {
+  struct stat status {};
+  if (!raw_ || fstat(raw_->fd(), &status) != 0 || status.st_size != 0) return false;
+  raw_->abandon();
+  return true;
 }
 
 std::vector<int> RecordOutputs::folders() const {

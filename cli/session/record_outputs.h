@@ -27,6 +27,8 @@ class RecordOutputs {
   [[nodiscard]] const std::string& raw_name() const { return raw_name_; }
   // Reads the raw trace from its start, by its own descriptor.
   [[nodiscard]] Result<trace::RawReader> read_raw() const;
+  // Removes a raw trace that holds nothing. Returns whether it did.
+  [[nodiscard]] bool drop_empty_raw();
 
   [[nodiscard]] const store::OutputPlace& database() const { return database_; }
   // The folders of the outputs; for confine().

@@ -106,6 +106,8 @@ Result<int> show_stall(UniqueFd store, const RecordOutputs& outputs) {
 Result<int> load_recording(const RecordVerbOptions& options, const tracer::RecordOutcome& outcome,
                            RecordOutputs& outputs, std::optional<symbolizer::Debuginfod>& debuginfod,
                            store::LoadOptions&& loading, StatusLine& status) {
+  if (outputs.drop_empty_raw())
+    return Error{"nothing was recorded: no byte of the raw trace could be written", "free space, or write elsewhere"};
   auto raw = outputs.read_raw();
   if (!raw) return raw.error();
   auto database = outputs.database().begin();

@@ -132,18 +132,20 @@ std::string write_remedy(int number) {
   return room_remedy(number, "choose another place");
 }
 
+enum class Stale { kAny, kEmpty };
+
 // Opens without blocking, and only what belongs to uscope: a file of this user that no living writer has locked.
-bool remove_stale(int folder, const std::string& name) {
-  const UniqueFd old = open_regular_at(folder, name, O_RDWR);
+bool remove_stale(int folder, const std::string& name, Stale which = Stale::kAny) {
+  const UniqueFd old = open_regular_at(folder, name, O_RDWR, Leases::kBroken);
   struct stat status {};
   if (!old || fstat(old.get(), &status) != 0) return false;
-  if (status.st_uid != geteuid()) return false;
+  if (status.st_uid != geteuid() || (which == Stale::kEmpty && status.st_size != 0)) return false;
   return flock(old.get(), LOCK_EX | LOCK_NB) == 0 && names_file(folder, name, old.get()) &&
          unlinkat(folder, name.c_str(), 0) == 0;
 }
 
 FileKind kind_of(int folder, const std::string& name) {
-  const UniqueFd file = open_regular_at(folder, name);
+  const UniqueFd file = open_regular_at(folder, name, O_RDONLY, Leases::kBroken);
   const auto start = file ? look_at_start(file.get()) : FileStart{FileKind::kOther};
   return start ? start->kind : FileKind::kOther;
 }
@@ -314,14 +316,16 @@ Result<void> OutputPlace::keep_older() const {
   return errno_error("cannot keep " + path_.string() + " as " + older_name(), failed, elsewhere());
 }
 
-bool OutputPlace::has(std::string_view suffix) const {
+bool OutputPlace::keeps(std::string_view suffix) const {
+  const std::string name = name_ + std::string(suffix);
   struct stat status {};
-  return fstatat(folder(), (name_ + std::string(suffix)).c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
+  return fstatat(folder(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+         !remove_stale(folder(), name, Stale::kEmpty);
 }
 
 bool OutputPlace::is_being_written(std::string_view suffix) const {
   const std::string name = name_ + std::string(suffix);
-  const UniqueFd file = open_regular_at(folder(), name);
+  const UniqueFd file = open_regular_at(folder(), name, O_RDONLY, Leases::kBroken);
   return file && flock(file.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 

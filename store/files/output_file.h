@@ -48,8 +48,9 @@ class OutputPlace {
   // Creates the file under construction: empty, mode 0600, with the place's name and `suffix`. If such a file exists,
   // and is a regular one of this user that no living uscope writes to, it is replaced if `replaces`.
   [[nodiscard]] Result<OutputFile> begin(std::string_view suffix = ".part", bool replaces = true) const;
-  // Whether anything exists under the place's name with `suffix`.
-  [[nodiscard]] bool has(std::string_view suffix) const;
+  // Whether anything exists under the place's name with `suffix`, after an empty file of this user was removed there:
+  // its writer ended before it wrote.
+  [[nodiscard]] bool keeps(std::string_view suffix) const;
   // Whether a living uscope writes to that.
   [[nodiscard]] bool is_being_written(std::string_view suffix) const;
 

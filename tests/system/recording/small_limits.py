@@ -48,6 +48,19 @@ class SmallLimits(TraceCase):
             self.assertRegex(done.stderr, rf"the limit is {most}\b|only {most} files")
             self.assertIn("raise the limit: ulimit -n 4096", done.stderr)
 
+    # Nothing can be written, and nothing is left that would be in the way of the next recording.
+    def test_of_file_sizes(self):
+        done = self.record_with(resource.RLIMIT_FSIZE, 0)
+        self.assertEqual(done.returncode, NO_TRACE, done.stderr)
+        self.assertIn("raise the limit of file sizes (ulimit -f)", done.stderr)
+        self.assertIn("nothing was recorded", done.stderr)
+        self.assertEqual(os.listdir(self.folder.name), [])
+        with open(f"{self.db}.raw.part", "wb"):
+            pass
+        done = subprocess.run([USCOPE, "record", "-q", "-o", self.db, "--", "true"], capture_output=True, text=True, timeout=60 * SLOWNESS, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(os.listdir(self.folder.name), [os.path.basename(self.db)])
+
     def test_of_memory(self):
         done = self.record_with(resource.RLIMIT_AS, 900 << 20)
         self.assertEqual(done.returncode, NO_TRACE, done.stderr)
