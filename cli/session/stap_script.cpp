@@ -120,7 +120,7 @@ std::string kernel_name(const std::string& module) {
   constexpr std::string_view kKey("\0name=", 6);
   const auto file = open_regular(module, "", Leases::kBroken);
   std::string bytes;
-  std::array<char, 1 << 16> buffer{};
+  std::array<char, 1 << 13> buffer{};
   for (ssize_t count = 1; file && count > 0 && bytes.size() < kMost;) {
     count = read(file->get(), buffer.data(), buffer.size());
     if (count > 0) bytes.append(buffer.data(), static_cast<std::size_t>(count));

@@ -123,7 +123,7 @@ Result<void> copy_text(int file, std::FILE* stream) {
   if (!from) return from.error();
   std::rewind(from->get());
   Output out(stream);
-  std::array<char, 1 << 16> buffer{};
+  std::array<char, 1 << 13> buffer{};
   while (const std::size_t read = std::fread(buffer.data(), 1, buffer.size(), from->get()))
     out.write({buffer.data(), read});
   return out.finish();

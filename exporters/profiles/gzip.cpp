@@ -37,7 +37,7 @@ void Gzip::finish() {
 }
 
 void Gzip::run(int flush) {
-  std::array<char, 1 << 15> buffer{};
+  std::array<char, 1 << 13> buffer{};
   do {
     stream_.next_out = reinterpret_cast<Bytef*>(buffer.data());
     stream_.avail_out = static_cast<uInt>(buffer.size());

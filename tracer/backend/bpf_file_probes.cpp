@@ -10,6 +10,7 @@
 #include <map>
 #include <utility>
 
+#include "support/end_signals.h"
 #include "support/regular_file.h"
 #include "uscope/probes.h"
 
@@ -111,9 +112,14 @@ Result<void> BpfFileProbes::attach(const std::vector<Probe>& plan) {
         "name fewer targets; Linux 6.6 and later attach many places at once"};
   for (auto& [path, file] : files) {
     if (file.what.places.size() == 0) continue;
-    auto opened = open_probed(path, file.identity);
-    if (!opened) return opened.error();
-    file.fd = std::move(*opened);
+    {
+      // Whoever serves the file, or watches who opens it (fanotify), may not answer: Ctrl-C ends the start.
+      const SignalsLetThrough ends(kEndSignals);
+      auto opened = open_probed(path, file.identity);
+      if (!opened) return opened.error();
+      file.fd = std::move(*opened);
+      add_code(file.fd.get(), file.what.places);
+    }
     if (auto attached = attach(std::move(file)); !attached) return attached;
   }
   return {};
@@ -121,7 +127,6 @@ Result<void> BpfFileProbes::attach(const std::vector<Probe>& plan) {
 
 Result<void> BpfFileProbes::attach(InFile file) {
   if (!guard_) return Error{"no process holds probes in files", ""};
-  add_code(file.fd.get(), file.what.places);
   auto attached = guard_->attach(files_.size(), file.fd.get(), bpf_program__fd(program_), has_multi_, file.what);
   files_.push_back(std::move(file));
   files_.back().is_probed = static_cast<bool>(attached);
@@ -140,6 +145,7 @@ Result<void> BpfFileProbes::attach_file(int fd, const std::string& path, const s
     add_places(probe, first, file.what.places);
     add_unforced(probe, file.unforced);
   }
+  add_code(file.fd.get(), file.what.places);
   return attach(std::move(file));
 }
 

@@ -97,7 +97,7 @@ std::optional<PrivateMapping> private_mapping(std::string_view line) {
 std::string read_whole(const std::string& path) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::string text;
-  std::array<char, 65536> piece{};
+  std::array<char, 8192> piece{};
   for (ssize_t got = 0; (got = read(fd.get(), piece.data(), piece.size())) > 0;)
     text.append(piece.data(), static_cast<std::size_t>(got));
   return text;

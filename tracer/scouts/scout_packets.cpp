@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -32,16 +33,17 @@ bool send_message(int socket, std::span<const std::byte> bytes, std::span<const 
 }
 
 std::optional<PacketHead> receive_packet(int socket, ScoutMessage& message, int flags, bool* lost_fds) {
-  std::array<std::byte, sizeof(PacketHead) + kMostInPacket> room;
+  // Not on the stack, which may be small (ulimit -s).
+  const auto room = std::make_unique_for_overwrite<std::array<std::byte, sizeof(PacketHead) + kMostInPacket>>();
   std::vector<UniqueFd> fds;
-  const long count = receive_with_fds(socket, room, fds, flags, lost_fds);
+  const long count = receive_with_fds(socket, *room, fds, flags, lost_fds);
   if (count < static_cast<long>(sizeof(PacketHead))) {
     if (count >= 0) errno = EPIPE;
     return std::nullopt;
   }
   PacketHead head;
-  std::memcpy(&head, room.data(), sizeof(head));
-  message.bytes.insert(message.bytes.end(), room.begin() + sizeof(head), room.begin() + count);
+  std::memcpy(&head, room->data(), sizeof(head));
+  message.bytes.insert(message.bytes.end(), room->begin() + sizeof(head), room->begin() + count);
   for (UniqueFd& fd : fds) message.fds.push_back(std::move(fd));
   return head;
 }

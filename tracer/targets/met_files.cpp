@@ -78,7 +78,7 @@ Result<void> MetFiles::begin(int fd, const std::string& path) {
 }
 
 std::optional<std::vector<Probe>> MetFiles::poll() {
-  std::array<char, 65536> piece{};
+  std::array<char, 8192> piece{};
   while (true) {
     const ssize_t got = read(answer_.get(), piece.data(), piece.size());
     if (got < 0 && errno == EINTR) continue;

@@ -41,7 +41,7 @@ bool write_all(int fd, std::string_view bytes) {
 
 std::string read_all(int fd) {
   std::string bytes;
-  std::array<char, 65536> piece{};
+  std::array<char, 8192> piece{};
   while (bytes.size() < kMostAnswerBytes) {
     const ssize_t got = read(fd, piece.data(), piece.size());
     if (got < 0 && errno == EINTR) continue;

@@ -33,7 +33,7 @@ class SmallLimits(TraceCase):
 
     # The names of a program that has line tables are found on a large stack.
     def test_of_the_stack(self):
-        for kib in (128, 160):
+        for kib in (64, 88, 128, 160):
             done = self.run_with(resource.RLIMIT_STACK, kib << 10, "record", "-q", "--force", "--keep-raw", self.path("kept"), "-o", self.db, "--", USCOPE, "--version")
             self.assertEqual((done.returncode, done.stderr), (0, ""), kib)
             self.assertEqual(self.rows("SELECT count(*) > 0 FROM v_event"), [(1,)])
