@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "live/call_counts.h"
 
-#include <fcntl.h>
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -82,9 +81,7 @@ void CallCounts::on_file(trace::FileId serial, const tracer::File& file) {
   request.path = file.path;
   request.traced.build_id = file.facts.build_id;
   request.traced.key = file.key;
-  symbolizer::HeldModule held;
-  if (file.fd) held = {UniqueFd(fcntl(file.fd.get(), F_DUPFD_CLOEXEC, 0)), file.copied};
-  names_.add_file(request, std::move(held));
+  names_.add_file(request, {file.kept, file.place});
   note_executable(serial);
 }
 

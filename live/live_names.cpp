@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <unordered_map>
 #include <utility>
 
@@ -20,8 +21,8 @@
 namespace uscope::live {
 namespace {
 
-// One packet each. A file: its path and build-id behind, its descriptor beside; a place; and the answer to that: the
-// functions behind, each as a character for what is known of it, its name, and a zero.
+// One packet each. A file: its path, its place and its build-id behind, the copies' descriptor beside; a place; and the
+// answer to that: the functions behind, each as a character for what is known of it, its name, and a zero.
 enum class Kind : std::uint32_t { kFile, kPlace };
 
 struct Head {
@@ -30,12 +31,16 @@ struct Head {
   std::uint64_t address = 0;
   std::uint32_t exact = 0;
   std::uint32_t path_bytes = 0;
+  std::uint32_t place_bytes = 0;
   std::uint32_t has_key = 0;
-  std::uint32_t copied = 0;
+  std::uint32_t pad = 0;
+  std::uint64_t copy_offset = 0;
+  std::uint64_t copy_bytes = 0;
   usc_file_key key{};
 };
 
 constexpr std::size_t kMostPacket = std::size_t{32} << 10;
+constexpr int kRestMs = 100;  // when nothing has been asked for so long, no file stays open
 
 std::vector<std::byte> packet(const Head& head, const std::string& text) {
   std::vector<std::byte> bytes(std::min(kMostPacket, sizeof(head) + text.size()));
@@ -83,6 +88,11 @@ class Reader {
       return 1;
     std::vector<std::byte> room(kMostPacket);
     while (true) {
+      pollfd asked{socket_.get(), POLLIN, 0};
+      if (poll(&asked, 1, kRestMs) == 0) {
+        namer_->close_files();
+        (void)poll(&asked, 1, -1);
+      }
       std::vector<UniqueFd> fds;
       const long count = receive_with_fds(socket_.get(), room, fds);
       if (count < 0 && errno == EINTR) continue;
@@ -98,9 +108,18 @@ class Reader {
     if (head.kind == Kind::kFile) {
       const std::string text = text_of(bytes);
       symbolizer::ModuleRequest module{trace::FileId(head.file), text.substr(0, head.path_bytes), {}};
-      if (text.size() > head.path_bytes) module.traced.build_id = text.substr(head.path_bytes);
+      const std::size_t before_id = std::size_t{head.path_bytes} + head.place_bytes;
+      symbolizer::HeldModule held;
+      if (text.size() >= before_id) {
+        held.place = text.substr(head.path_bytes, head.place_bytes);
+        module.traced.build_id = text.substr(before_id);
+      }
       if (head.has_key != 0) module.traced.key = head.key;
-      symbolizer::HeldModule held{fds.empty() ? UniqueFd() : std::move(fds.front()), head.copied != 0};
+      if (!fds.empty()) {
+        // The same for all files.
+        if (!copies_) copies_ = std::make_shared<const UniqueFd>(std::move(fds.front()));
+        held.copy.emplace(copies_, head.copy_offset, head.copy_bytes);
+      }
       files_.insert_or_assign(module.file, std::pair(module, std::move(held)));
       return true;
     }
@@ -122,11 +141,11 @@ class Reader {
 
   symbolizer::HeldModule open(const symbolizer::ModuleRequest& module) {
     const auto found = files_.find(module.file);
-    if (found == files_.end() || !found->second.second.fd) return {};
-    return {UniqueFd(dup(found->second.second.fd.get())), found->second.second.copied};
+    return found == files_.end() ? symbolizer::HeldModule() : found->second.second;
   }
 
   UniqueFd socket_;
+  std::shared_ptr<const UniqueFd> copies_;
   std::unordered_map<trace::FileId, std::pair<symbolizer::ModuleRequest, symbolizer::HeldModule>> files_;
   std::unique_ptr<symbolizer::FrameNamer> namer_ =
       symbolizer::make_symbol_namer([this](const symbolizer::ModuleRequest& module) { return open(module); }, true);
@@ -155,13 +174,19 @@ Result<std::unique_ptr<LiveNames>> LiveNames::start() {
   return std::unique_ptr<LiveNames>(new LiveNames(std::move(own), std::move(*process)));
 }
 
-void LiveNames::add_file(const symbolizer::ModuleRequest& module, symbolizer::HeldModule held) {
+void LiveNames::add_file(const symbolizer::ModuleRequest& module, const symbolizer::HeldModule& held) {
   Head head{Kind::kFile, module.file.value()};
   head.path_bytes = static_cast<std::uint32_t>(module.path.size());
   head.has_key = module.traced.key ? 1 : 0;
   if (module.traced.key) head.key = *module.traced.key;
-  head.copied = held.copied ? 1 : 0;
-  unsent_.push_back({packet(head, module.path + module.traced.build_id), std::move(held.fd)});
+  head.place_bytes = static_cast<std::uint32_t>(held.place.size());
+  UniqueFd copies;
+  if (held.copy) {
+    copies.reset(fcntl(held.copy->all(), F_DUPFD_CLOEXEC, 0));
+    head.copy_offset = held.copy->offset();
+    head.copy_bytes = held.copy->bytes();
+  }
+  unsent_.push_back({packet(head, module.path + held.place + module.traced.build_id), std::move(copies)});
   send();
 }
 

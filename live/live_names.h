@@ -39,8 +39,8 @@ class LiveNames {
   // privileges as loading does (support/sandbox/confine.h), and fails where it cannot.
   [[nodiscard]] static Result<std::unique_ptr<LiveNames>> start();
 
-  // A file whose addresses may be asked for. Where nothing of it is held it is looked for by its path.
-  void add_file(const symbolizer::ModuleRequest& module, symbolizer::HeldModule held);
+  // A file whose addresses may be asked for. Without a copy it is looked for by its path. All copies are in one file.
+  void add_file(const symbolizer::ModuleRequest& module, const symbolizer::HeldModule& held);
 
   // The functions at an ELF address of a file that was added; null while they are not known yet, which they will be
   // soon. Valid as long as this object.

@@ -64,6 +64,7 @@ Result<int> with_attached_trace(const RecordVerbOptions& target,
   auto recorder = recorder_options(target);
   if (!recorder) return recorder.error();
   recorder->raw = {"in the folder for temporary files", [&raw] { return duplicate(raw->get()); }, {}};
+  recorder->copies = [&folder] { return open_nameless(folder->get()); };
   recorder->look_once = true;
   tracer::FoundRunning running;
   tracer::RecordHooks hooks;

@@ -186,9 +186,7 @@ class LiveQuery : public tracer::RecordObserver {
   void on_round(std::uint64_t before_ns, const tracer::TaskTable& /*tasks*/) override { store_.on_round(before_ns); }
   void on_sums(const usc_query_row& row, const usc_query_steps* steps) override { store_.add(row, steps); }
   void on_file(trace::FileId serial, const tracer::File& file) override {
-    symbolizer::HeldModule held;
-    if (file.fd) held = {UniqueFd(fcntl(file.fd.get(), F_DUPFD_CLOEXEC, 0)), file.copied};
-    answers_.add_file(serial, std::move(held));
+    answers_.add_file(serial, {file.kept, file.place});
   }
 
  private:
@@ -318,6 +316,7 @@ Result<int> run_live_query(const LiveQueryOptions& options, const query::Plan& p
   forget_strings(config, plan.needs.objects);
   auto folder = open_temporary_folder();
   if (!folder) return folder.error();
+  recorder->copies = [&folder] { return open_nameless(folder->get()); };
   std::optional<store::OutputFile> output;
   std::vector<int> writable;
   if (!options.output.empty()) {

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/session/load_options.h"
 
-#include <unistd.h>
-
-#include "support/unique_fd.h"
-
 namespace uscope::cli {
 
 store::LoadOptions load_options(const std::vector<std::unique_ptr<tracer::File>>& files, StatusLine& status) {
@@ -15,10 +11,10 @@ store::LoadOptions load_options(const std::vector<std::unique_ptr<tracer::File>>
   options.open_module = [&files](const symbolizer::ModuleRequest& request) {
     symbolizer::HeldModule held;
     const std::size_t at = request.file.value();
-    if (at < files.size() && files[at] && files[at]->fd) {
-      held.fd.reset(dup(files[at]->fd.get()));
-      held.copied = files[at]->copied;
-    }
+    if (at >= files.size() || !files[at]) return held;
+    held.copy = files[at]->kept;
+    held.place = files[at]->place;
+    held.was_read = !files[at]->facts.exec_segments.empty();
     return held;
   };
   return options;

@@ -11,8 +11,8 @@
 
 namespace uscope::cli {
 
-// The loader uses the descriptors that the recording held, which reach files that have been deleted since. Both
-// arguments must outlive the options.
+// The loader uses the copies that the recording kept of files that may have been deleted since. Both arguments must
+// outlive the options.
 [[nodiscard]] store::LoadOptions load_options(const std::vector<std::unique_ptr<tracer::File>>& files,
                                               StatusLine& status);
 

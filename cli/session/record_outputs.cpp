@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "support/private_file.h"
 #include "support/text.h"
 
 namespace uscope::cli {
@@ -59,6 +60,11 @@ tracer::RawOutput RecordOutputs::raw_output() {
     if (raw_) raw_->abandon();
   };
   return output;
+}
+
+// In the folder of the raw trace.
+KeptCopies::Begin RecordOutputs::copies() const {
+  return [this] { return open_nameless(database_.folder()); };
 }
 
 Result<trace::RawReader> RecordOutputs::read_raw() const {

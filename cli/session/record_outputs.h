@@ -8,6 +8,7 @@
 
 #include "cli/session/record_plan.h"
 #include "store/files/output_file.h"
+#include "support/kept_copies.h"
 #include "support/result.h"
 #include "trace/raw_reader.h"
 #include "tracer/recorder/recorder.h"
@@ -24,6 +25,7 @@ class RecordOutputs {
 
   // For the recorder; this object must not move until the recording has ended.
   [[nodiscard]] tracer::RawOutput raw_output();
+  [[nodiscard]] KeptCopies::Begin copies() const;
   [[nodiscard]] const std::string& raw_name() const { return raw_name_; }
   // Reads the raw trace from its start, by its own descriptor.
   [[nodiscard]] Result<trace::RawReader> read_raw() const;

@@ -145,6 +145,7 @@ Result<int> run_record(const RecordVerbOptions& options) {
   auto recorder = recorder_options(options);
   if (!recorder) return recorder.error();
   recorder->raw = outputs->raw_output();
+  recorder->copies = outputs->copies();
   auto debuginfod = open_debuginfod(options.debuginfod);
   if (!debuginfod) return debuginfod.error();
 

@@ -27,24 +27,28 @@ namespace {
 constexpr std::uint64_t kMostWaiting = std::uint64_t{1} << 30;  // bytes of intervals that wait for an answer
 constexpr const char* kName = "the trace of an interval";
 
-// One packet each. A file: its descriptor beside. An interval: its trace beside, and the
+// One packet each. A file: its place behind, the copies' descriptor beside. An interval: its trace beside, and the
 // rows. Its answer: the text beside, if there is one.
 enum class Kind : std::uint32_t { kFile, kInterval, kEnd, kAnswered };
 
 struct Head {
   Kind kind = Kind::kEnd;
   std::uint32_t file = 0;
-  std::uint32_t copied = 0;
   std::uint32_t failed = 0;
+  std::uint64_t copy_offset = 0;
+  std::uint64_t copy_bytes = 0;
   IntervalFacts facts{};
   std::uint64_t row_bytes = 0;
   std::uint64_t bytes = 0;
 };
 static_assert(std::is_trivially_copyable_v<Head>);
 
-std::vector<std::byte> packet(const Head& head) {
-  std::vector<std::byte> bytes(sizeof(head));
+constexpr std::size_t kMostPlace = 8192;
+
+std::vector<std::byte> packet(const Head& head, const std::string& place = "") {
+  std::vector<std::byte> bytes(sizeof(head) + std::min(place.size(), kMostPlace));
   std::memcpy(bytes.data(), &head, sizeof(head));
+  std::memcpy(bytes.data() + sizeof(head), place.data(), bytes.size() - sizeof(head));
   return bytes;
 }
 
@@ -95,7 +99,7 @@ class Answerer {
       tell(made.error());
       return 1;
     }
-    std::vector<std::byte> room(sizeof(Head));
+    std::vector<std::byte> room(sizeof(Head) + kMostPlace);
     while (true) {
       std::vector<UniqueFd> fds;
       const long count = receive_with_fds(socket_.get(), room, fds);
@@ -105,7 +109,8 @@ class Answerer {
       std::memcpy(static_cast<void*>(&head), room.data(), sizeof(head));
       if (head.kind == Kind::kEnd) return finish();
       if (head.kind == Kind::kFile) {
-        add_file(head, std::move(fds));
+        const char* place = reinterpret_cast<const char*>(room.data()) + sizeof(head);
+        add_file(head, std::string(place, static_cast<std::size_t>(count) - sizeof(head)), std::move(fds));
         continue;
       }
       const bool failed = !answer(head, fds);
@@ -114,16 +119,18 @@ class Answerer {
   }
 
  private:
-  void add_file(const Head& head, std::vector<UniqueFd> fds) {
-    files_.insert_or_assign(
-        trace::FileId(head.file),
-        symbolizer::HeldModule{fds.empty() ? UniqueFd() : std::move(fds.front()), head.copied != 0});
+  void add_file(const Head& head, std::string place, std::vector<UniqueFd> fds) {
+    symbolizer::HeldModule& held = files_[trace::FileId(head.file)];
+    held.place = std::move(place);
+    if (fds.empty()) return;
+    // The same for all files.
+    if (!copies_) copies_ = std::make_shared<const UniqueFd>(std::move(fds.front()));
+    held.copy.emplace(copies_, head.copy_offset, head.copy_bytes);
   }
 
   symbolizer::HeldModule open(const symbolizer::ModuleRequest& module) {
     const auto found = files_.find(module.file);
-    if (found == files_.end() || !found->second.fd) return {};
-    return {UniqueFd(fcntl(found->second.fd.get(), F_DUPFD_CLOEXEC, 0)), found->second.copied};
+    return found == files_.end() ? symbolizer::HeldModule() : found->second;
   }
 
   // Before the first interval is over.
@@ -170,6 +177,7 @@ class Answerer {
 
   bool answer(const Head& head, std::vector<UniqueFd>& fds) {
     auto text = result(head, fds);
+    options_.namer->close_files();
     Head back{Kind::kAnswered};
     back.bytes = head.bytes;
     UniqueFd file;
@@ -201,6 +209,7 @@ class Answerer {
   const Plan& plan_;
   int folder_;
   AnswerWork work_;
+  std::shared_ptr<const UniqueFd> copies_;
   std::unordered_map<trace::FileId, symbolizer::HeldModule> files_;
   store::LoadOptions options_;
   std::optional<store::ReusedStore> store_;
@@ -236,11 +245,16 @@ Result<std::unique_ptr<AnswerProcess>> AnswerProcess::start(const Plan& plan, in
   return std::unique_ptr<AnswerProcess>(new AnswerProcess(std::move(own), std::move(*process), folder));
 }
 
-void AnswerProcess::add_file(trace::FileId file, symbolizer::HeldModule held) {
+void AnswerProcess::add_file(trace::FileId file, const symbolizer::HeldModule& held) {
   Head head{Kind::kFile, file.value()};
-  head.copied = held.copied ? 1 : 0;
-  Message message{packet(head), {}};
-  if (held.fd) message.fds.push_back(std::move(held.fd));
+  UniqueFd copies;
+  if (held.copy) {
+    copies.reset(fcntl(held.copy->all(), F_DUPFD_CLOEXEC, 0));
+    head.copy_offset = held.copy->offset();
+    head.copy_bytes = held.copy->bytes();
+  }
+  Message message{packet(head, held.place), {}};
+  if (copies) message.fds.push_back(std::move(copies));
   unsent_.push_back(std::move(message));
   send_more();
 }

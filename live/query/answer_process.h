@@ -44,7 +44,7 @@ class AnswerProcess {
                                                                     std::vector<int> writable, AnswerWork work);
 
   // A file that stacks have frames in. Where nothing of it is held it is looked for by its path.
-  void add_file(trace::FileId file, symbolizer::HeldModule held);
+  void add_file(trace::FileId file, const symbolizer::HeldModule& held);
   // An interval to be answered. If too much waits already, its events are counted as lost, above the next one's answer.
   Result<void> send(ClosedInterval&& interval);
   // Nothing more will come.

@@ -29,6 +29,7 @@ class KeptNames : public symbolizer::FrameNamer {
     if (names_.size() >= kMostNames) names_.clear();
     return names_.emplace(place, namer_->name(module, address, exact)).first->second;
   }
+  void close_files() override { namer_->close_files(); }
 
  private:
   using Place = std::tuple<trace::FileId, std::uint64_t, bool>;

@@ -113,8 +113,10 @@ Result<ModuleRowId> FrameWriter::module_of(const RawFrame& raw) {
   }
   module.library = std::string_view(kind) == "library";
   // A file that was changed under its build-id is not one with what it was before: its addresses mean something else.
-  const bool changed = serial >= trace::kFirstFile &&
-                       namer_.state_of(request_for(serial, module.path, file)) == symbolizer::ModuleState::kChanged;
+  using State = symbolizer::ModuleState;
+  const State state =
+      serial >= trace::kFirstFile ? namer_.state_of(request_for(serial, module.path, file)) : State::kUsable;
+  const bool changed = state == State::kChanged || state == State::kLost;
   if (changed) changed_files_++;
   if (!file.build_id.empty()) {
     ModuleRowId& same = module_identities_[{module.path, file.build_id, changed}];

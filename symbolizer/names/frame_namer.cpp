@@ -11,6 +11,7 @@
 
 #include "support/regular_file.h"
 #include "support/result.h"
+#include "support/unique_fd.h"
 #include "symbolizer/elf/vdso_image.h"
 #include "symbolizer/names/symbol_resolver.h"
 
@@ -45,25 +46,30 @@ class SymbolNamer : public FrameNamer {
   ModuleState state_of(const ModuleRequest& module) override {
     if (module.file == trace::kVdsoFile) return ModuleState::kUsable;
     ModuleState state = ModuleState::kGone;
-    (void)open_file(module, state);
+    (void)open_file(module, state, false);
     return state;
   }
 
+  void close_files() override { resolver_.close_all(); }
+
  private:
-  UniqueFd open_file(const ModuleRequest& module, ModuleState& state) const {
-    HeldModule held = opener_ ? opener_(module) : HeldModule();
-    const bool was_held = static_cast<bool>(held.fd);
-    if (!was_held) {
-      errno = 0;
-      if (auto opened = open_regular(module.path, ""))
-        held.fd = std::move(*opened);
-      else if (errno == 0)
-        errno = EINVAL;  // not a regular file
+  // `opens`: a copy, too.
+  UniqueFd open_file(const ModuleRequest& module, ModuleState& state, bool opens) const {
+    const HeldModule held = opener_ ? opener_(module) : HeldModule();
+    if (held.copy) {
+      state = ModuleState::kUsable;
+      return opens ? held.copy->open() : UniqueFd();
     }
-    const bool usable =
-        held.copied || (held.fd && holds_what_was_traced(held.fd.get(), module.traced, was_held, module.path));
-    state = usable ? ModuleState::kUsable : held.fd ? ModuleState::kChanged : ModuleState::kGone;
-    return std::move(held.fd);
+    errno = 0;
+    auto opened = open_regular(held.place.empty() ? module.path : held.place, "");
+    if (!opened) {
+      if (errno == 0) errno = EINVAL;  // not a regular file
+      state = held.was_read ? ModuleState::kLost : ModuleState::kGone;
+      return {};
+    }
+    const bool usable = holds_what_was_traced(opened->get(), module.traced, module.path);
+    state = usable ? ModuleState::kUsable : ModuleState::kChanged;
+    return std::move(*opened);
   }
 
   Result<std::unique_ptr<ModuleSymbols>> open(const ModuleRequest& module) const {
@@ -72,8 +78,10 @@ class SymbolNamer : public FrameNamer {
       return ModuleSymbols::open_image(vdso_image(), "[vdso]");
     }
     ModuleState state = ModuleState::kGone;
-    const UniqueFd fd = open_file(module, state);
-    if (state == ModuleState::kGone) return errno_error("cannot open " + module.path, errno);
+    const UniqueFd fd = open_file(module, state, true);
+    if (state == ModuleState::kGone || state == ModuleState::kLost)
+      return errno_error("cannot open " + module.path, errno);
+    if (state == ModuleState::kUsable && !fd) return Error{"no memory for a copy of " + module.path, ""};
     if (state == ModuleState::kChanged) return Error{module.path + " is not the file that was traced", ""};
     return ModuleSymbols::open(fd.get(), module.path, &finder_);
   }

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "support/unique_fd.h"
+#include "support/kept_copies.h"
 #include "symbolizer/debug_files/debug_files.h"
 #include "symbolizer/names/traced_file.h"
 #include "trace/function_origin.h"
@@ -25,19 +25,20 @@ struct ModuleRequest {
   TracedFile traced;
 };
 
-// The descriptor that the recording held of a file.
+// What the recording has of a file.
 struct HeldModule {
-  UniqueFd fd;          // empty: none
-  bool copied = false;  // a copy of the mapped content, which no other process could write
+  std::optional<KeptCopy> copy = {};  // of the mapped content, which no other process could write
+  std::string place = {};             // where the file was, if there is no copy; empty: at the path of the request
+  bool was_read = false;              // it was there while it was traced
 };
 
-// Returns the descriptor that the recording held, or an empty one to let the caller open the path.
 using ModuleOpener = std::function<HeldModule(const ModuleRequest&)>;
 
 enum class ModuleState : std::uint8_t {
   kUsable,   // it still holds the bytes that were mapped
   kChanged,  // its content has changed, or another file has its path
   kGone,     // it cannot be opened
+  kLost,     // it was there when it was traced, and now cannot be opened
 };
 
 struct NamedFrame {
@@ -64,11 +65,14 @@ class FrameNamer {
   // Of the module that was named last: why its debug information could not be read, or not wholly, as far as names
   // needed it: a sentence about "it". Empty: nothing is wrong, or it has none.
   virtual std::string debug_trouble(const ModuleRequest&) { return {}; }
+
+  // Closes all files until they are needed again.
+  virtual void close_files() {}
 };
 
-// Takes names from the files, which `opener` returns or which are opened by their path: a file that was changed or
-// replaced (symbolizer/names/traced_file.h) gives no names rather than wrong ones. A copy is trusted. The vdso's names
-// are those of this kernel, and are left out unless `same_kernel`. Separate debug files are searched
+// Takes names from the files, of which `opener` returns copies, or which are opened by their path: a file that was
+// changed or replaced (symbolizer/names/traced_file.h) gives no names rather than wrong ones. A copy is trusted. The
+// vdso's names are those of this kernel, and are left out unless `same_kernel`. Separate debug files are searched
 // (symbolizer/debug_files/debug_files.h); `fetch`, unless empty, is called for those not found.
 std::unique_ptr<FrameNamer> make_symbol_namer(ModuleOpener opener, bool same_kernel, DebugFetcher fetch = {});
 

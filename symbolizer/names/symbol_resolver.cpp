@@ -49,4 +49,10 @@ void SymbolResolver::make_room() {
   }
 }
 
+void SymbolResolver::close_all() {
+  modules_.clear();
+  by_key_.clear();
+  bytes_ = 0;
+}
+
 }  // namespace uscope::symbolizer

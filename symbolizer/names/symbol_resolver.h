@@ -48,6 +48,8 @@ class SymbolResolver {
   // The modules that could not be opened, oldest first; at most limits.remembered_errors.
   [[nodiscard]] const std::vector<ModuleError>& errors() const { return errors_; }
 
+  // Closes all modules; each is opened again when it is asked for.
+  void close_all();
   [[nodiscard]] std::size_t open_modules() const { return modules_.size(); }
   [[nodiscard]] std::size_t footprint() const { return bytes_; }
 

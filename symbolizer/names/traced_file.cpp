@@ -26,15 +26,12 @@ bool has_same_layout(int fd, const TracedFile& file, const std::string& name) {
 
 }  // namespace
 
-bool holds_what_was_traced(int fd, const TracedFile& file, bool held, const std::string& name) {
+bool holds_what_was_traced(int fd, const TracedFile& file, const std::string& name) {
   struct stat status {};
   if (::fstat(fd, &status) != 0) return false;
   if (!file.key) return !file.build_id.empty() && has_same_layout(fd, file, name);
   if (is_untouched(status, *file.key)) return true;
-  if (held || status.st_ino == file.key->ino) {
-    if (!is_unwritten(status, *file.key)) return false;
-    if (file.build_id.empty()) return held && status.st_nlink == 0;
-  }
+  if (status.st_ino == file.key->ino && !is_unwritten(status, *file.key)) return false;
   return !file.build_id.empty() && has_same_layout(fd, file, name);
 }
 

@@ -25,7 +25,7 @@ struct TracedFile {
   std::span<const usc_segment> segments{};  // executable segments, if the trace has them
 };
 
-// `held`: the descriptor has been open since the trace, so the inode is the same. `name` is for messages.
-[[nodiscard]] bool holds_what_was_traced(int fd, const TracedFile& file, bool held, const std::string& name);
+// `name` is for messages.
+[[nodiscard]] bool holds_what_was_traced(int fd, const TracedFile& file, const std::string& name);
 
 }  // namespace uscope::symbolizer

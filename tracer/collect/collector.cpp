@@ -212,6 +212,7 @@ void Collector::set_command(int pid) {
 void Collector::take_rows() {
   record_error(files_.open_more());
   record_error(maker_.hand_over());
+  record_error(files_.keep_more(round_ns_));
   for (const auto& [serial, rows] : rows_.take_wanted()) {
     const Result<bool> published = files_.publish_again(serial, rows);
     if (!published) record_error(published.error());

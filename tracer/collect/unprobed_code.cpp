@@ -87,10 +87,11 @@ const UnprobedCode::Judged& UnprobedCode::role_of(trace::FileId serial, const Fi
   return judged;
 }
 
-UnprobedCode::Judged UnprobedCode::memory_role(const File& file) const {
-  if (!file.fd) return {file.state == USC_FILE_UNREACHABLE ? Role::kUnread : Role::kNone};
+UnprobedCode::Judged UnprobedCode::memory_role(const File& file) {
+  const FileContent content = files_.open_content(file);
+  if (!content.fd) return {file.state == USC_FILE_UNREACHABLE ? Role::kUnread : Role::kNone};
   for (const ProbedFile& probed : backend_.probed_files())
-    if (has_same_code(file.fd.get(), probed))
+    if (has_same_code(content.fd.get(), probed))
       for (std::size_t i = 0; i < probed_.size(); i++)
         if (probed_[i].active && probed_[i].path == path_in_its_root(probed.path)) return {Role::kCopy, i};
   return {};
@@ -166,12 +167,7 @@ void UnprobedCode::look_at_paths(std::uint64_t now_ns, const Tell& tell) {
   looks_at_paths_ = false;
   for (PathLook::News& news : paths_.take()) {
     Asked& asked = asked_[news.path];
-    asked.fd = std::move(news.fd);
-    asked.key = asked.fd ? key_of(backend_, asked.fd.get()) : std::nullopt;
-    const bool has_probes = asked.key && std::any_of(probed_.begin(), probed_.end(), [&](const Probed& one) {
-                              return one.active && is_same_inode(one.key, *asked.key);
-                            });
-    if (has_probes) asked.fd.reset();
+    asked.key = news.fd ? key_of(backend_, news.fd.get()) : std::nullopt;
   }
   judge_by_paths(tell);
 }
@@ -182,7 +178,6 @@ void UnprobedCode::meet(const Mapping& mapping, const File& file, const Judged& 
   if (is_new) {
     met.role = judged.role;
     met.path = judged.asked ? paths_.path(*judged.asked) : file.path;
-    if (judged.asked) met.fd.reset(dup(asked_[*judged.asked].fd.get()));
     queue_.push_back(mapping.file);
   }
   // What has nothing that a target means has nothing that could be missing, unless it took the place of what had.
@@ -197,9 +192,9 @@ Result<void> UnprobedCode::read_next() {
     const trace::FileId serial = queue_.front();
     const File* file = files_.find(serial);
     Met& met = met_.at(serial);
-    if (!met.fd && (file == nullptr || (file->coming && !file->fd))) return {};  // it is being opened
+    if (file == nullptr || (file->coming && !file->fd)) return {};  // it is being opened
     queue_.pop_front();
-    if (!met.fd && file->fd) met.fd.reset(dup(file->fd.get()));
+    met.fd = files_.open_original(*file, met.path);
     if (!met.fd || met_.size() > kMostFiles) {
       met.reading = Reading::kEmpty;
       continue;

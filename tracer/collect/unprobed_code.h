@@ -92,9 +92,8 @@ class UnprobedCode {
   enum class Role : std::uint8_t { kNone, kProbed, kCopy, kUnread, kReplaced, kMeant };
   // A file that a target means and that has no probes.
   enum class Reading : std::uint8_t { kWaits, kRuns, kProbed, kEmpty };
-  // What a path leads to, as of the last look.
+  // The file to which a path led at the last look.
   struct Asked {
-    UniqueFd fd;  // if it has no probes
     std::optional<usc_file_key> key;
   };
   struct Met {
@@ -114,7 +113,7 @@ class UnprobedCode {
   template <typename Record>
   void add(const Record& map, bool blind);
   const Judged& role_of(trace::FileId serial, const File& file);
-  [[nodiscard]] Judged memory_role(const File& file) const;
+  [[nodiscard]] Judged memory_role(const File& file);
   void judge(const Mapping& mapping, const File& file, const Tell& tell);
   void look_at_paths(std::uint64_t now_ns, const Tell& tell);
   void judge_by_paths(const Tell& tell);

@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "support/kept_copies.h"
 #include "support/unique_fd.h"
 #include "symbolizer/elf/elf_facts.h"
 #include "trace/ids.h"
@@ -43,12 +45,19 @@ struct File {
   bool met = false;     // all members below are known
   bool coming = false;  // path and classes are known; the file is being opened, or facts, and then rows, are being read
   usc_file_state state = USC_FILE_PENDING;
-  std::uint32_t classes = 0;  // USC_CLASS_*
-  std::string path;           // as seen by the process that mapped it first
-  UniqueFd fd;                // empty for files beyond the descriptor limit: these are named by their path
-  bool copied = false;        // fd is a copy of uscope's own, taken while the file held what was mapped
-  usc_file_key key{};         // the key of what was mapped
-  bool announced = true;      // the kernel side has announced it, with its key
+  std::uint32_t classes = 0;     // USC_CLASS_*
+  std::string path;              // as seen by the process that mapped it first
+  UniqueFd fd;                   // only while it is read
+  bool copied = false;           // fd is a copy of uscope's own, taken while the file held what was mapped
+  bool copying = false;          // fd is open for the copy that is to be kept
+  bool is_told = false;          // the trace has it
+  std::optional<KeptCopy> kept;  // what was mapped, of a file that may be gone when it is read again
+  std::string place;             // uscope's own path to it when it was opened; empty: none
+  std::uint32_t pid = 0;         // a process that had mapped it, and where
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+  usc_file_key key{};     // the key of what was mapped
+  bool announced = true;  // the kernel side has announced it, with its key
   symbolizer::ElfFacts facts;
   // Null if there are none, and for USC_FILE_USER_ONLY (WalkTables holds these).
   std::shared_ptr<const symbolizer::UnwindTable> rows;
@@ -59,6 +68,9 @@ struct File {
   int open_error = 0;
   bool memory = false;  // exists only in memory (memory_file.h): its content may be replaced at any time
   std::string payer;    // the user to whom its reading time is charged
+  [[nodiscard]] bool may_be_elf() const {
+    return state == USC_FILE_READY || state == USC_FILE_USER_ONLY || state == USC_FILE_WITHOUT;
+  }
   std::shared_ptr<LookAhead> look_ahead;  // for the program that needs this one; null: nothing is looked up
 };
 

@@ -30,6 +30,12 @@ constexpr Silence kSlow{"not opened: its file system took too long to answer", t
 constexpr Silence kTurn{"not opened: its turn did not come in time, since other files were slow to open", true};
 constexpr Silence kEnded{"not opened: tracing ended before its file system had answered", true};
 
+std::array<std::string, 4> candidates_for(const FileToOpen& file) {
+  const std::uint32_t living = living_thread_of(file.pid);
+  const std::string process = fmt::format("/proc/{}", living);
+  return {map_files_entry(living, file.start, file.end), process + "/exe", process + "/root" + file.path, file.path};
+}
+
 FoundFile failed(const FileToOpen& file, int error, std::string trouble) {
   FoundFile found;
   found.serial = file.serial;
@@ -66,12 +72,9 @@ OpenRequest FileOpener::request_for(const Opening& opening) const {
 
 std::optional<FoundFile> FileOpener::open(FileToOpen file) {
   const std::uint32_t pid = file.pid;
-  const std::uint32_t living = living_thread_of(pid);
-  const std::string process = fmt::format("/proc/{}", living);
   Openings one;
   Opening& opening = one.emplace_back();
-  opening.candidates = {map_files_entry(living, file.start, file.end), process + "/exe", process + "/root" + file.path,
-                        file.path};
+  opening.candidates = candidates_for(file);
   opening.file = std::move(file);
   opening.error = ENOENT;
   opening.met_ns = time_.look();
@@ -141,6 +144,7 @@ std::optional<FoundFile> FileOpener::judge(Opening& opening, OpenedFile opened) 
   found.fd = std::move(opened.fd);
   found.is_copy = opened.is_copy;
   found.shares_our_root = opened.shares_our_root;
+  if (opened.is_at_path) found.place = std::move(opened.path);
   return found;
 }
 
@@ -289,6 +293,20 @@ std::optional<OpenedFile> FileOpener::try_open(const OpenRequest& request, int m
   const std::uint64_t waited = monotonic_ns() - began;
   if (waited > kFreeNs) debt_.add(waited);
   return answer ? std::optional(opened_file(std::move(answer))) : std::nullopt;
+}
+
+// Of a copy (FUSE) nobody knows whether it is the same file still.
+UniqueFd FileOpener::open_again(const FileToOpen& file, std::vector<std::string> places, int milliseconds) {
+  if (file.pid != 0)
+    for (std::string& path : candidates_for(file)) places.push_back(std::move(path));
+  for (const std::string& path : places) {
+    if (path.empty()) continue;
+    auto opened = try_open({.path = path, .copy_ms = 0}, milliseconds);
+    if (!opened) return {};
+    if (opened->fd && !opened->is_copy && is_mapped_file(backend_, *opened, file.key, file.deleted))
+      return std::move(opened->fd);
+  }
+  return {};
 }
 
 }  // namespace uscope::tracer

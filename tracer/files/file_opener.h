@@ -46,6 +46,7 @@ struct FoundFile {
   UniqueFd fd;
   bool is_copy = false;          // see OpenedFile
   bool shares_our_root = false;  // see OpenedFile
+  std::string place;             // uscope's own path to it; empty: none
   int error = 0;  // why there is no fd: ESTALE: only other files are there; ETIMEDOUT: `trouble` says more
   std::string trouble;
 };
@@ -79,6 +80,8 @@ class FileOpener {
   // Opens a file that nothing depends on, and waits that long for it. Returns nullopt if it did not come in that time,
   // or if the collector has waited for too long lately.
   std::optional<OpenedFile> try_open(const OpenRequest& request, int milliseconds);
+  // Opens a file again that was opened before, where it may be (`places`) or through the process, in the same way.
+  [[nodiscard]] UniqueFd open_again(const FileToOpen& file, std::vector<std::string> places, int milliseconds);
 
  private:
   struct Opening {

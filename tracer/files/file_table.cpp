@@ -53,25 +53,21 @@ std::string path_of(const usc_file& record) {
   return path.empty() ? "/" : path;
 }
 
-FileTable::FileTable(Backend& backend, RowBuildQueue& maker, ModuleGlobs globs, Scouts* scouts)
-    : backend_(backend), maker_(maker), globs_(std::move(globs)), looks_(scouts), opener_(backend, scouts) {
+FileTable::FileTable(Backend& backend, RowBuildQueue& maker, ModuleGlobs globs, Scouts* scouts,
+                     KeptCopies::Begin begin_copies)
+    : backend_(backend),
+      maker_(maker),
+      globs_(std::move(globs)),
+      looks_(scouts),
+      opener_(backend, scouts),
+      copies_(std::move(begin_copies)) {
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
   most_open_ = limit.rlim_cur > kReservedDescriptors ? limit.rlim_cur - kReservedDescriptors : 0;
 }
 
 bool FileTable::has_room() const {
-  return open_ + coming_ < most_open_;
-}
-
-// Descriptors are kept for the loader and for --verify, as many as the limit allows. The last one is reserved for files
-// that are being read: each file that was read frees it for the next.
-void FileTable::keep_or_close(File& file) {
-  if (!file.fd) return;
-  if (open_ + coming_ + 1 >= most_open_)
-    file.fd.reset();
-  else
-    open_++;
+  return coming_ + copying_ < most_open_;
 }
 
 File& FileTable::slot(trace::FileId serial) {
@@ -109,9 +105,13 @@ bool FileTable::is_unchanged(const File& file) const {
   return is_unwritten_since(backend_, file.fd.get(), file.key, !file.facts.build_id.empty());
 }
 
+bool FileTable::is_unchanged(const File& file, const FileContent& content) const {
+  if (content.is_copy || !content.fd) return content.is_copy;
+  return is_unwritten_since(backend_, content.fd.get(), file.key, !file.facts.build_id.empty());
+}
+
 Result<void> FileTable::finish(trace::FileId serial, File file) {
   file.met = true;
-  keep_or_close(file);
   file.classes = classify(file.path);
   if (file.rows) {
     const Result<Publish> published = publish(serial, file, file.rows);
@@ -125,8 +125,7 @@ Result<void> FileTable::finish(trace::FileId serial, File file) {
     if (auto put = backend_.publish_state(serial, file.state, file.classes); !put) return put;
   }
   slot(serial) = std::move(file);
-  changed_.push_back(serial);
-  return {};
+  return keep_or_close(serial);
 }
 
 Result<Publish> FileTable::publish(trace::FileId serial, File& file, const Rows& rows) {
@@ -153,7 +152,7 @@ Result<bool> FileTable::make_room(std::size_t rows) {
   std::size_t freed = 0;
   for (std::uint32_t at = USC_FILE_FIRST; at < files_.size() && freed < 2 * rows; at++) {
     const File* file = files_[at].get();
-    if (file != nullptr && file->state == USC_FILE_READY && file->fd && mapped.count(trace::FileId(at)) == 0) {
+    if (file != nullptr && file->state == USC_FILE_READY && mapped.count(trace::FileId(at)) == 0) {
       idle.emplace_back(at);
       freed += file->rows->rows.size();
     }
@@ -198,6 +197,9 @@ Result<void> FileTable::add_announced(const usc_file& record) {
   File file;
   file.path = path_of(record);
   file.key = record.key;
+  file.pid = record.pid;
+  file.start = record.start;
+  file.end = record.end;
   file.memory = record.links == 0;
   FileToOpen wanted;
   wanted.serial = trace::FileId(record.file);
@@ -220,13 +222,13 @@ Result<void> FileTable::take_opened(FoundFile found, File file) {
   file.open_error = found.error;
   file.fd = std::move(found.fd);
   file.copied = found.is_copy;
+  file.place = std::move(found.place);
   if (!file.fd) {
     file.state = USC_FILE_UNREACHABLE;
     file.trouble = std::move(found.trouble);
     return finish(found.serial, std::move(file));
   }
   file.memory = file.memory && is_on_memory(file.fd.get());
-  if (file.memory && !file.copied) hold_copy(file);
   if (found.shares_our_root) file.look_ahead = std::make_shared<LookAhead>(LookAhead{kMostFiles, found.pid});
   return begin(found.serial, std::move(file));
 }
@@ -248,6 +250,7 @@ Result<void> FileTable::open_more() {
 }
 
 void FileTable::end_opening() {
+  later_.clear();
   opener_.end_after(kLastOpeningsNs);
 }
 
@@ -273,20 +276,10 @@ Result<void> FileTable::finish_code(trace::FileId serial, File file, bool unchan
   return {};
 }
 
-// A program may fill memory again at any time: from now on a copy is read, provided that nothing was written while it
-// was made.
-void FileTable::hold_copy(File& file) const {
-  UniqueFd copy = copy_memory_file(file.fd.get());
-  const auto key = copy ? key_of(backend_, file.fd.get()) : std::nullopt;
-  if (!key || !is_same(*key, file.key)) return;
-  file.fd = std::move(copy);
-  file.copied = true;
-}
-
 // Every file that is being read holds a descriptor. Few programs have so many new files at once. Not called for
 // look-ahead: that may run during the queue's hand-over, when the queue has nothing more to deliver.
 Result<bool> FileTable::has_descriptors() {
-  while (coming_ > 0 && !has_room()) {
+  while (coming_ + copying_ > 0 && !has_room()) {
     if (stuck_) return false;
     const auto came = maker_.wait(kQueueWait);
     if (!came) return came.error();
@@ -307,6 +300,7 @@ Result<void> FileTable::begin(trace::FileId serial, File file) {
     set_unread(file, file.path + ": not read: too many files were being read when it was met");
     return finish(serial, std::move(file));
   }
+  if (!file.copied && is_fleeting(file)) hold_copy(file);
   file.coming = true;
   file.classes = classify(file.path);
   file.payer = symbolizer::payer_of(file.fd.get());
@@ -369,24 +363,26 @@ Result<void> FileTable::give_up_rows() {
   given_up_ = true;
   if (auto done = take_late(opener_.give_up()); !done) return done;
   for (std::uint32_t at = 0; at < files_.size(); at++) {
-    if (!files_[at] || !files_[at]->coming) continue;
+    if (!files_[at] || !(files_[at]->coming || files_[at]->copying)) continue;
     const trace::FileId serial(at);
+    lent_.push_back(std::move(files_[at]->fd));
+    if (std::exchange(files_[at]->copying, false)) {
+      copying_--;
+      if (!files_[at]->is_told) tell(serial);
+      continue;
+    }
     File file = std::move(*files_[at]);
     file.coming = false;
     coming_--;
     set_unread(file, kGivenUp);
-    lent_.push_back(std::move(file.fd));
     if (auto done = finish(serial, std::move(file)); !done) return done;
-    if (open_ >= most_open_) continue;
-    slot(serial).fd = std::move(lent_.back());
-    lent_.pop_back();
-    open_++;
   }
   return {};
 }
 
 Result<void> FileTable::on_made(const BuiltTable& made) {
   stuck_ = false;
+  if (made.work == RowWork::kCopy) return on_copied(made);
   if (!slot(made.serial).coming) return {};  // given up
   if (made.facts) return go_on(made.serial, *made.facts);
   File file = std::move(slot(made.serial));

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The files behind the traced mappings. A FileOpener binds each once to an open descriptor, after the kernel has
 // confirmed that it is the same file; a RowBuildQueue builds its unwind rows, which are then passed to the kernel.
+//
+// A file is open only while it is read, since others may want to delete it or to unmount its file system. What is read
+// later (names, rows again) is a copy of uscope's own, or the file is opened again and its key is compared:
+// files_kept.cpp.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -14,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/kept_copies.h"
 #include "support/result.h"
 #include "support/unique_fd.h"
 #include "symbolizer/elf/elf_facts.h"
@@ -29,11 +35,19 @@
 
 namespace uscope::tracer {
 
-// The member functions that look files up ahead are in files_ahead.cpp.
+// What a file holds that was mapped.
+struct FileContent {
+  UniqueFd fd;           // empty: it cannot be read any more
+  bool is_copy = false;  // uscope's own
+};
+
+// The member functions that look files up ahead are in files_ahead.cpp, those that copy files and open them again in
+// files_kept.cpp.
 class FileTable final : public UnwindTableReceiver {
  public:
-  // All arguments must outlive this object. Scouts, if given, open files.
-  FileTable(Backend& backend, RowBuildQueue& maker, ModuleGlobs globs, Scouts* scouts = nullptr);
+  // All arguments must outlive this object. Scouts, if given, open files. `begin_copies`: see KeptCopies.
+  FileTable(Backend& backend, RowBuildQueue& maker, ModuleGlobs globs, Scouts* scouts = nullptr,
+            KeptCopies::Begin begin_copies = {});
 
   // Publish the vdso's rows, and the rows of a command that is about to be launched, with its interpreter and
   // libraries. On return all are in the kernel.
@@ -51,6 +65,8 @@ class FileTable final : public UnwindTableReceiver {
   Result<void> open_more();
   // Whether files are being opened.
   [[nodiscard]] bool is_opening() const { return opener_.is_busy(); }
+  // Every file is copied, not only those that may be gone soon. Called before any is met.
+  void keep_all() { keeps_all_ = true; }
   // Files that are not open soon after this call are given up.
   void end_opening();
   Result<void> on_made(const BuiltTable& made) override;
@@ -70,9 +86,18 @@ class FileTable final : public UnwindTableReceiver {
 
   [[nodiscard]] const File* find(trace::FileId serial) const;
   [[nodiscard]] File* find(trace::FileId serial);
-  // Whether a file whose descriptor is held still holds what was mapped. If so, everything read from it since belongs
-  // to that content.
-  [[nodiscard]] bool is_unchanged(const File& file) const;
+  // Whether a file that was opened still holds what was mapped. If so, everything read from it since belongs to that
+  // content.
+  [[nodiscard]] bool is_unchanged(const File& file, const FileContent& content) const;
+  // Opens what was mapped, of what may be an ELF file: the copy that is kept, or the file.
+  [[nodiscard]] FileContent open_content(const File& file);
+  // Opens the file itself; `also`: one more path that may lead to it, tried first.
+  [[nodiscard]] UniqueFd open_original(const File& file, const std::string& also = "");
+  // Copies the next file that has been there for a while: somebody may replace it. Not after end_opening().
+  Result<void> keep_more(std::uint64_t now_ns);
+  // Drops the copies of files that are there and were changed: they may have been written to while they were mapped.
+  // What can be used of them is for the reader of names to find out. Called when nothing is traced any more.
+  void drop_changed();
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(files_.size()); }
   // Returns all files, by serial; null for unused serials. The table is empty afterwards.
   std::vector<std::unique_ptr<File>> take_all() { return std::exchange(files_, {}); }
@@ -90,13 +115,18 @@ class FileTable final : public UnwindTableReceiver {
   [[nodiscard]] bool has_room() const;
   Result<bool> has_descriptors();
   Result<void> look_ahead(std::vector<std::string> paths, const std::shared_ptr<LookAhead>& ahead);
-  Result<void> expect(UniqueFd fd, std::string path, std::shared_ptr<LookAhead> ahead);
+  Result<void> expect(OpenedFile opened, std::string path, std::shared_ptr<LookAhead> ahead);
   Result<void> finish_code(trace::FileId serial, File file, bool unchanged);
+  [[nodiscard]] bool is_unchanged(const File& file) const;
+  [[nodiscard]] bool is_fleeting(const File& file) const;
   void hold_copy(File& file) const;
+  Result<void> keep_or_close(trace::FileId serial);
+  void tell(trace::FileId serial);
+  Result<void> copy(trace::FileId serial);
+  Result<void> on_copied(const BuiltTable& made);
   void wait_for_rows();
   File& slot(trace::FileId serial);
   std::uint32_t classify(const std::string& path) const;
-  void keep_or_close(File& file);
   Result<Publish> publish(trace::FileId serial, File& file, const Rows& rows);
   Result<bool> make_room(std::size_t rows);
   Result<void> take_opened(FoundFile found, File file);
@@ -116,7 +146,10 @@ class FileTable final : public UnwindTableReceiver {
   bool given_up_ = false;            // nothing is read any more
   std::set<std::string> preloaded_;  // device and inode
   MemoryFiles memory_;
-  std::size_t open_ = 0;
+  KeptCopies copies_;
+  std::size_t copying_ = 0;
+  bool keeps_all_ = false;
+  std::multimap<std::uint64_t, trace::FileId> later_;  // files that are not copied yet, and when they will be
   std::size_t most_open_ = 0;
   MappedFiles mapped_files_;
   std::uint64_t no_room_until_ns_ = 0;  // before this, nothing more is made to give way

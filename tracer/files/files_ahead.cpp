@@ -44,14 +44,15 @@ Result<void> FileTable::look_ahead(std::vector<std::string> paths, const std::sh
       continue;
     }
     const std::string real = opened->path.empty() ? path : opened->path;
-    if (auto done = expect(std::move(opened->fd), real, ahead); !done) return done;
+    if (auto done = expect(std::move(*opened), real, ahead); !done) return done;
   }
   return {};
 }
 
 // Gives a file that is about to be mapped its serial, and has it read. A file that the kernel has met has both already.
 // If no descriptor is left, the file is handled when it is met.
-Result<void> FileTable::expect(UniqueFd fd, std::string path, std::shared_ptr<LookAhead> ahead) {
+Result<void> FileTable::expect(OpenedFile opened, std::string path, std::shared_ptr<LookAhead> ahead) {
+  UniqueFd& fd = opened.fd;
   if (given_up_ || !has_room()) return {};
   const auto key = key_of(backend_, fd.get());  // before anything is read: see on_made()
   struct stat status {};
@@ -60,6 +61,7 @@ Result<void> FileTable::expect(UniqueFd fd, std::string path, std::shared_ptr<Lo
     return {};  // its content may be replaced: it is handled when its mapping is announced
   File file;
   file.path = std::move(path);
+  if (opened.is_at_path) file.place = std::move(opened.path);
   file.state = USC_FILE_WITHOUT;
   file.fd = std::move(fd);
   file.look_ahead = std::move(ahead);
@@ -97,7 +99,7 @@ void FileTable::preload_process(std::uint32_t pid) {
     // Servers have hundreds of processes with the same files.
     if (!preloaded_.insert(fmt::format("{}:{}", status.st_dev, status.st_ino)).second) continue;
     if (!has_descriptors()) return;
-    if (auto done = expect(std::move(opened->fd), mapping.path, nullptr); !done) return;
+    if (auto done = expect(std::move(*opened), mapping.path, nullptr); !done) return;
   }
   wait_for_rows();
 }

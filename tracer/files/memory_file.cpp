@@ -26,7 +26,7 @@ bool is_on_memory(int fd) {
   return fstatfs(fd, &status) == 0 && (status.f_type == TMPFS_MAGIC || status.f_type == HUGETLBFS_MAGIC);
 }
 
-UniqueFd copy_memory_file(int fd) {
+UniqueFd copy_elf_file(int fd) {
   struct stat status {};
   std::array<char, SELFMAG> start{};
   if (fstat(fd, &status) != 0 || static_cast<std::uint64_t>(status.st_size) > kMostCopied ||

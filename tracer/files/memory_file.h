@@ -16,10 +16,10 @@ namespace uscope::tracer {
 // Whether a file is on a file system in memory.
 [[nodiscard]] bool is_on_memory(int fd);
 
-// Returns a copy of the ELF file that a memory file holds now, which no other process can write. Empty if it holds
+// Returns a copy in memory of the ELF file that a file holds now, which no other process can write. Empty if it holds
 // none, is larger than `kMostCopied`, or cannot be read.
 constexpr std::uint64_t kMostCopied = std::uint64_t{16} << 20;
-[[nodiscard]] UniqueFd copy_memory_file(int fd);
+[[nodiscard]] UniqueFd copy_elf_file(int fd);
 
 // Tracks which memory files are for code made at run time, and so stay one file whatever is written to them.
 class MemoryFiles {

@@ -41,6 +41,8 @@ RowBuildQueue::~RowBuildQueue() {
 
 BuiltTable RowBuildQueue::make(const RowJob& job) {
   using Rows = std::shared_ptr<const symbolizer::UnwindTable>;
+  if (job.work == RowWork::kCopy)
+    return {job.serial, job.detail, Rows(), {}, false, RowWork::kCopy, job.copies->add(job.fd)};
   if (job.work == RowWork::kFacts) {
     auto facts = reader_.facts(job.fd, job.name);
     const bool unread = facts.unread;
@@ -58,7 +60,7 @@ BuiltTable RowBuildQueue::make(const RowJob& job) {
 
 BuiltTable RowBuildQueue::refuse(const RowJob& job, const std::string& why) {
   const Error error{job.name + ": " + why, ""};
-  BuiltTable made{job.serial, job.detail, error, {}, true};
+  BuiltTable made{job.serial, job.detail, error, {}, true, job.work};
   if (job.work == RowWork::kFacts) made.facts = symbolizer::FactsAnswer{true, error, true};
   return made;
 }

@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/kept_copies.h"
 #include "support/result.h"
 #include "symbolizer/reader/elf_reader.h"
 #include "symbolizer/reader/row_cache.h"
@@ -29,15 +30,17 @@
 
 namespace uscope::tracer {
 
-enum class RowWork : std::uint8_t { kFacts, kRows };
+enum class RowWork : std::uint8_t { kFacts, kRows, kCopy };
 
-// The result of a job: facts or rows, depending on its work.
+// The result of a job: facts, rows or a copy, depending on its work.
 struct BuiltTable {
   trace::FileId serial;
   symbolizer::RowDetail detail = symbolizer::RowDetail::kStack;
   Result<std::shared_ptr<const symbolizer::UnwindTable>> rows;
   std::optional<symbolizer::FactsAnswer> facts = {};
   bool unread = false;  // nothing is known of the file: it was not read, or its reading failed
+  RowWork work = RowWork::kRows;
+  std::optional<KeptCopy> copy = {};
 };
 
 // Receives rows.
@@ -55,6 +58,7 @@ struct RowJob {
   UnwindTableReceiver* user = nullptr;  // outlives the queue, or the hand-over of its rows
   RowWork work = RowWork::kRows;
   std::string payer = {};
+  KeptCopies* copies = nullptr;  // for a copy: where to
 };
 
 // `slow`: a file that takes longer is slow. `slow_of_one`: the time of slow files after which a payer gets no more

@@ -11,7 +11,7 @@ namespace uscope::tracer {
 using symbolizer::RowDetail;
 using symbolizer::UnwindTable;
 
-WalkTables::WalkTables(const FileTable& files, RowBuildQueue& maker, std::size_t most_bytes)
+WalkTables::WalkTables(FileTable& files, RowBuildQueue& maker, std::size_t most_bytes)
     : files_(files), maker_(maker), most_bytes_(most_bytes) {}
 
 std::shared_ptr<const UnwindTable> WalkTables::get(trace::FileId serial, RowDetail detail) {
@@ -26,12 +26,13 @@ std::shared_ptr<const UnwindTable> WalkTables::get(trace::FileId serial, RowDeta
   if (serial == trace::kVdsoFile) {
     auto rows = symbolizer::vdso_rows(detail);
     insert(serial, detail, rows ? std::make_shared<const UnwindTable>(std::move(*rows)) : nullptr);
-  } else if (!file->fd) {
+  } else if (FileContent content = files_.open_content(*file); !content.fd) {
     insert(serial, detail, nullptr);
   } else {
-    asked_.insert({serial, detail});
+    const int fd = content.fd.get();
+    asked_.insert_or_assign({serial, detail}, std::move(content));
     // on_made() has no error
-    (void)maker_.ask({serial, detail, file->fd.get(), file->path, this, RowWork::kRows, file->payer});
+    (void)maker_.ask({serial, detail, fd, file->path, this, RowWork::kRows, file->payer});
   }
   const auto* rows = find(serial, detail);
   return rows != nullptr ? *rows : nullptr;
@@ -55,9 +56,9 @@ bool WalkTables::are_coming(trace::FileId serial, RowDetail detail) const {
 }
 
 Result<void> WalkTables::on_made(const BuiltTable& made) {
-  asked_.erase({made.serial, made.detail});
+  const auto asked = asked_.extract({made.serial, made.detail});
   const File* file = files_.find(made.serial);
-  const bool usable = made.rows && file != nullptr && files_.is_unchanged(*file);
+  const bool usable = made.rows && file != nullptr && !asked.empty() && files_.is_unchanged(*file, asked.mapped());
   insert(made.serial, made.detail, usable ? *made.rows : nullptr);
   return {};
 }

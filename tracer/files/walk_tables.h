@@ -8,7 +8,6 @@
 #include <list>
 #include <map>
 #include <memory>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -34,7 +33,7 @@ class WalkTables final : public UnwindTableSource, public UnwindTableReceiver {
   static constexpr std::size_t kMostBytes = std::size_t{32} << 20;
 
   // Both must outlive this object.
-  WalkTables(const FileTable& files, RowBuildQueue& maker, std::size_t most_bytes = kMostBytes);
+  WalkTables(FileTable& files, RowBuildQueue& maker, std::size_t most_bytes = kMostBytes);
 
   std::shared_ptr<const symbolizer::UnwindTable> get(trace::FileId serial, symbolizer::RowDetail detail) override;
   [[nodiscard]] bool are_coming(trace::FileId serial, symbolizer::RowDetail detail) const override;
@@ -61,13 +60,13 @@ class WalkTables final : public UnwindTableSource, public UnwindTableReceiver {
   std::shared_ptr<const symbolizer::UnwindTable>* find(trace::FileId serial, symbolizer::RowDetail detail);
   void insert(trace::FileId serial, symbolizer::RowDetail detail, std::shared_ptr<const symbolizer::UnwindTable> rows);
 
-  const FileTable& files_;
+  FileTable& files_;
   RowBuildQueue& maker_;
   const std::size_t most_bytes_;
   std::size_t bytes_ = 0;
   std::list<Entry> entries_;  // most recently used first
   std::map<Asked, std::list<Entry>::iterator> by_file_;
-  std::set<Asked> asked_;  // requested from the queue
+  std::map<Asked, FileContent> asked_;  // requested from the queue, which reads them there
   std::map<trace::FileId, std::shared_ptr<const symbolizer::UnwindTable>> wanted_;
 };
 

@@ -49,6 +49,7 @@ struct RecordOptions {
   ModuleGlobs modules;
   RawOutput raw;
   trace::RecordSink* sink = nullptr;  // takes the records in place of `raw`
+  KeptCopies::Begin copies;           // where copies of traced files are kept; empty: in memory
   std::string cache_folder;           // for unwind rows; "" = the default
   std::vector<std::string> redact;    // patterns of texts that must not be recorded
   BackendChoice backend = BackendChoice::kAuto;

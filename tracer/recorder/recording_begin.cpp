@@ -79,7 +79,8 @@ Result<void> Recording::prepare() {
                                                                                 : options_.cache_folder);
   maker_ = std::make_unique<RowBuildQueue>(*cache_, RowBuildQueue::kThreads, *readers_);
   backend_->set_scouts(*scouts_);
-  files_ = std::make_unique<FileTable>(*backend_, *maker_, options_.modules, scouts_.get());
+  files_ = std::make_unique<FileTable>(*backend_, *maker_, options_.modules, scouts_.get(), options_.copies);
+  if (config_.verify_every != 0) files_->keep_all();
   collector_ = std::make_unique<Collector>(*backend_, *files_, *maker_, *sink_, config_, hooks_.observer,
                                            hooks_.compare_observer, scouts_.get());
   if (options_.stall_ns != 0) collector_->keep_open_calls(stalls_.calls());

@@ -120,6 +120,7 @@ Result<void> Recording::finish() {
   if (auto done = empty_rings(false); !done) return done;
   backend_->detach();
   if (auto done = empty_rings(true); !done) return done;
+  files_->drop_changed();
   if (hooks_.wants_sums)
     if (auto told = tell_sums(); !told) return told;
   collector_->end_observation();

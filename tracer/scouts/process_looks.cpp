@@ -7,6 +7,7 @@
 #include <linux/openat2.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -118,8 +119,17 @@ struct OpenAnswer {
   int error = 0;
   bool is_copy = false;
   bool shares_our_root = false;
+  bool is_at_path = false;
   struct stat status {};
 };
+
+// Whether that path leads to a file, as far as the kernel knows without a file server.
+bool leads_to(const char* path, const struct stat& status) {
+  struct statx found {};
+  constexpr int kHow = AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT;
+  return *path == '/' && statx(AT_FDCWD, path, kHow, STATX_INO, &found) == 0 && found.stx_ino == status.st_ino &&
+         makedev(found.stx_dev_major, found.stx_dev_minor) == status.st_dev;
+}
 
 // A program that serves files can claim any owner and mode for them, and a copy does not show where it came from. So
 // the copy is owned by a user whom no system has, and writable by all: it gets a reader and rows of its
@@ -176,6 +186,7 @@ void answer_opened(ScoutDesk& desk, const UniqueFd& there, OpenAnswer answer, st
   }
   std::array<char, 4096> where{};
   if (there) (void)!readlink(fmt::format("/proc/self/fd/{}", there.get()).c_str(), where.data(), where.size() - 1);
+  answer.is_at_path = fd && leads_to(where.data(), answer.status);
   const int given = answer.is_copy ? copy.get() : fd.get();
   const auto fds = answer.error == 0 ? std::span(&given, 1) : std::span<const int>();
   desk.answer(ScoutWriter().put(answer).put_text(where.data()).bytes(), fds);
@@ -241,6 +252,7 @@ OpenedFile opened_file(std::optional<ScoutMessage> answer) {
   file.error = opened.error;
   file.is_copy = opened.is_copy;
   file.shares_our_root = opened.shares_our_root;
+  file.is_at_path = opened.is_at_path;
   file.status = opened.status;
   file.path = in.get_text();
   if (!answer->fds.empty()) file.fd = std::move(answer->fds.front());

@@ -28,8 +28,9 @@ struct OpenedFile {
   UniqueFd fd;
   int error = 0;  // why there is no fd: ETIMEDOUT if nothing answered, EFBIG if the file is too large to copy
   bool is_copy = false;
-  struct stat status {};  // of the file itself
-  std::string path;       // its present path
+  struct stat status {};    // of the file itself
+  std::string path;         // its present path
+  bool is_at_path = false;  // by that path uscope itself comes to it: not if it was deleted, or is in a container
   // Whether a path means the same file to the process of the OpenRequest as to uscope: not if the process has another
   // root (a container's).
   bool shares_our_root = false;

@@ -58,7 +58,7 @@ std::uint64_t lookup_address(const usc_frame& frame) {
 // One walk over one sample, with rows of one detail.
 class Walk {
  public:
-  Walk(const usc_sample& sample, const MappingTimeline& mappings, const FileTable& files, UnwindTableSource& rows,
+  Walk(const usc_sample& sample, const MappingTimeline& mappings, FileTable& files, UnwindTableSource& rows,
        const usc_scope& scope, const CodeSources& code, symbolizer::RowDetail detail)
       : sample_(sample), mappings_(mappings), files_(files), rows_(rows), scope_(scope), code_(code), detail_(detail) {}
 
@@ -78,7 +78,7 @@ class Walk {
 
   const usc_sample& sample_;
   const MappingTimeline& mappings_;
-  const FileTable& files_;
+  FileTable& files_;
   UnwindTableSource& rows_;
   const usc_scope& scope_;
   const CodeSources& code_;
@@ -136,16 +136,17 @@ std::optional<PcLookup> Walk::look_up_pc(const Mapping& mapping) {
   return lookup;
 }
 
-// The file that is mapped there has it, also when the process has ended.
+// The process, or, when that has ended, the file that was mapped there.
 std::optional<std::uint64_t> Walk::code_at(std::uint64_t address) const {
+  if (const auto code = code_.memory ? code_.memory(address) : std::nullopt) return code;
   const auto mapping = find_mapping(address);
   const File* file = mapping ? files_.find(mapping->file) : nullptr;
+  if (file == nullptr || !file->met) return std::nullopt;
+  const FileContent content = files_.open_content(*file);
+  const auto offset = static_cast<off_t>(address - mapping->start + mapping->offset);
   std::uint64_t code = 0;
-  if (file != nullptr && file->fd) {
-    const auto offset = static_cast<off_t>(address - mapping->start + mapping->offset);
-    if (pread(file->fd.get(), &code, sizeof(code), offset) == sizeof(code)) return code;
-  }
-  return code_.memory ? code_.memory(address) : std::nullopt;
+  if (!content.fd || pread(content.fd.get(), &code, sizeof(code), offset) != sizeof(code)) return std::nullopt;
+  return code;
 }
 
 // As the kernel side's step_frame_pointer: by what the code is about to do if that can be read and seen.
@@ -224,7 +225,7 @@ UserStack Walk::run() {
 
 }  // namespace
 
-UserStack walk_sample(const usc_sample& sample, const MappingTimeline& mappings, const FileTable& files,
+UserStack walk_sample(const usc_sample& sample, const MappingTimeline& mappings, FileTable& files,
                       UnwindTableSource& rows, const usc_scope& scope, const CodeSources& code) {
   using symbolizer::RowDetail;
   if (sample.reason != USC_DEFER_REGISTER) {

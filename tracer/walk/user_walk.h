@@ -34,7 +34,7 @@ struct CodeSources {
 };
 
 // Where compact rows have lost a register that a rule needs, the walk is made anew with rows that tell of all of them.
-[[nodiscard]] UserStack walk_sample(const usc_sample& sample, const MappingTimeline& mappings, const FileTable& files,
+[[nodiscard]] UserStack walk_sample(const usc_sample& sample, const MappingTimeline& mappings, FileTable& files,
                                     UnwindTableSource& rows, const usc_scope& scope, const CodeSources& code = {});
 
 }  // namespace uscope::tracer

@@ -4,18 +4,20 @@
 // nothing is said of the rest.
 #include "tracer/walk/verifier.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string>
 
+#include "support/kept_copies.h"
 #include "trace/record_type.h"
 #include "tracer/walk/stack_copy.h"
 
 namespace uscope::tracer {
 
-Verifier::Verifier(const MappingTimeline& mappings, const FileTable& files, const usc_scope& scope,
-                   CompareObserver* observer)
+Verifier::Verifier(const MappingTimeline& mappings, FileTable& files, const usc_scope& scope, CompareObserver* observer)
     : mappings_(mappings), files_(files), scope_(scope), observer_(observer) {}
 
 void Verifier::remember(const usc_stack& stack) {
@@ -31,6 +33,27 @@ void Verifier::remember(const usc_stack& stack) {
   order_.pop_front();
 }
 
+// A descriptor of a copy in memory, -1 if there is none. The oracle has duplicates of those that it uses still.
+int Verifier::content_of(trace::FileId serial, const File& file) {
+  if (const auto known = contents_.find(serial); known != contents_.end()) return known->second.get();
+  FileContent content = files_.open_content(file);
+  struct stat status {};
+  if (!content.fd || fstat(content.fd.get(), &status) != 0) return -1;
+  const auto bytes = static_cast<std::uint64_t>(status.st_size);
+  if (bytes > kContentBytes) return -1;
+  if (!content.is_copy) {
+    UniqueFd copy = copy_to_memory(content.fd.get(), 0, bytes);
+    if (!copy || !files_.is_unchanged(file, content)) return -1;
+    content.fd = std::move(copy);
+  }
+  if (content_bytes_ + bytes > kContentBytes) {
+    contents_.clear();
+    content_bytes_ = 0;
+  }
+  content_bytes_ += bytes;
+  return contents_.insert_or_assign(serial, std::move(content.fd)).first->second.get();
+}
+
 bool Verifier::load_modules(const usc_sample& sample) {
   const trace::MmId mm(sample.mm);
   const std::uint64_t version = mappings_.version(mm, sample.head.time);
@@ -39,10 +62,11 @@ bool Verifier::load_modules(const usc_sample& sample) {
   for (const Mapping& mapping : mappings_.all(mm, sample.head.time)) {
     const File* file = files_.find(mapping.file);
     const bool vdso = mapping.file == trace::kVdsoFile;
-    if (is_jit(mapping.file, file) || file == nullptr || (!vdso && !file->fd)) continue;
+    if (is_jit(mapping.file, file) || file == nullptr) continue;
     symbolizer::OracleModule module;
     module.name = file->path;
-    module.fd = file->fd.get();
+    module.fd = vdso || !file->met ? -1 : content_of(mapping.file, *file);
+    if (!vdso && module.fd < 0) continue;
     module.file = mapping.file.value();
     module.start = mapping.start;
     module.end = mapping.end;

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "support/unique_fd.h"
 #include "symbolizer/oracle/oracle.h"
 #include "trace/ids.h"
 #include "tracer/files/file_table.h"
@@ -39,7 +40,7 @@ class CompareObserver {
 class Verifier {
  public:
   // `observer`: null, or outlives this.
-  Verifier(const MappingTimeline& mappings, const FileTable& files, const usc_scope& scope,
+  Verifier(const MappingTimeline& mappings, FileTable& files, const usc_scope& scope,
            CompareObserver* observer = nullptr);
 
   // Every stack definition passes here, since samples refer to them; the newest kStacks are kept.
@@ -51,6 +52,7 @@ class Verifier {
 
  private:
   static constexpr std::size_t kStacks = 200'000;
+  static constexpr std::uint64_t kContentBytes = std::uint64_t{256} << 20;
 
   struct Kept {
     std::vector<std::uint64_t> frames;
@@ -58,13 +60,16 @@ class Verifier {
   };
 
   bool load_modules(const usc_sample& sample);
+  int content_of(trace::FileId serial, const File& file);
   std::vector<std::uint64_t> scoped(const symbolizer::OracleWalk& walk, const usc_sample& sample, bool& whole) const;
 
   const MappingTimeline& mappings_;
-  const FileTable& files_;
+  FileTable& files_;
   const usc_scope scope_;
   CompareObserver* observer_;
   symbolizer::Oracle oracle_;
+  std::unordered_map<trace::FileId, UniqueFd> contents_;  // in memory: libdwfl reads again and again
+  std::uint64_t content_bytes_ = 0;
   std::unordered_map<trace::StackId, Kept> stacks_;
   std::deque<trace::StackId> order_;
 };

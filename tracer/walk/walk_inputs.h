@@ -14,7 +14,7 @@ namespace uscope::tracer {
 // All must outlive the walks.
 struct WalkInputs {
   const MappingTimeline& mappings;
-  const FileTable& files;
+  FileTable& files;
   WalkTables& rows;
   const TaskTable& tasks;
   usc_scope scope{};

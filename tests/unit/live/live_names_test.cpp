@@ -27,7 +27,8 @@ class LiveNamesTest : public testing::Test {
  protected:
   // This program by its descriptor only: the path leads nowhere.
   LiveNamesTest() {
-    names_->add_file({kFile, "/nowhere", {}}, {UniqueFd(open("/proc/self/exe", O_RDONLY | O_CLOEXEC)), true});
+    const UniqueFd own(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+    names_->add_file({kFile, "/nowhere", {}}, {KeptCopies().add(own.get())});
   }
 
   // The ELF address of a function of this program.

@@ -49,12 +49,10 @@ class TracedFileTest : public testing::Test {
     ASSERT_EQ(pwrite(fd.get(), bytes.data(), bytes.size(), at), static_cast<ssize_t>(bytes.size()));
   }
 
-  [[nodiscard]] bool held_names() const {
-    return symbolizer::holds_what_was_traced(held_.get(), traced_, true, "held");
-  }
+  [[nodiscard]] bool held_names() const { return symbolizer::holds_what_was_traced(held_.get(), traced_, "held"); }
   [[nodiscard]] bool path_names() const {
     const UniqueFd fd(open(path().c_str(), O_RDONLY | O_CLOEXEC));
-    return symbolizer::holds_what_was_traced(fd.get(), traced_, false, "by path");
+    return symbolizer::holds_what_was_traced(fd.get(), traced_, "by path");
   }
   [[nodiscard]] std::string path() const { return (folder_ / "lib.so").string(); }
 
@@ -115,12 +113,12 @@ TEST_F(TracedFileTest, AnotherModeOrNameOrNoneChangesNothing) {
 }
 
 // Nothing but its time tells that it is the same; the time of the last write can be set.
-TEST_F(TracedFileTest, WithoutABuildIdOnlyBeingDeletedIsForgiven) {
+TEST_F(TracedFileTest, WithoutABuildIdNoChangeIsForgiven) {
   trace(false);
   ASSERT_EQ(chmod(path().c_str(), 0700), 0);
   EXPECT_FALSE(held_names());
   std::filesystem::remove(path());
-  EXPECT_TRUE(held_names());
+  EXPECT_FALSE(held_names());
 }
 
 TEST_F(TracedFileTest, ATimeThatWasSetBackDoesNotHideAnotherLayout) {
@@ -147,24 +145,25 @@ TEST_F(TracedFileTest, ACopyWithTheSameBuildIdNamesByPath) {
 TEST_F(TracedFileTest, TheNamerTellsAChangedFileFromOneThatIsGone) {
   trace(true);
   const symbolizer::ModuleRequest module{trace::FileId(7), path(), traced_};
-  bool copied = false;
-  const auto held = symbolizer::make_symbol_namer(
-      [&](const symbolizer::ModuleRequest&) {
-        return symbolizer::HeldModule{UniqueFd(dup(held_.get())), copied};
-      },
-      true);
+  KeptCopies copies;
+  symbolizer::HeldModule what;
+  const auto held = symbolizer::make_symbol_namer([&](const symbolizer::ModuleRequest&) { return what; }, true);
   const auto by_path = symbolizer::make_symbol_namer({}, true);
   EXPECT_EQ(held->state_of(module), symbolizer::ModuleState::kUsable);
   EXPECT_EQ(by_path->state_of(module), symbolizer::ModuleState::kUsable);
   const std::uint64_t address = segments_[0].address + 0x100;
+  const auto copy = copies.add(held_.get());
+  ASSERT_TRUE(copy);
   write_at(static_cast<off_t>(traced_.key->size) - 1, "x");
   EXPECT_EQ(held->state_of(module), symbolizer::ModuleState::kChanged);
   EXPECT_EQ(by_path->state_of(module), symbolizer::ModuleState::kChanged);
   EXPECT_EQ(held->name(module, address, true).back().function.substr(0, 9), "lib.so+0x");
-  copied = true;
+  what.copy = copy;
   EXPECT_EQ(held->state_of(module), symbolizer::ModuleState::kUsable);
-  std::filesystem::remove(path());
+  std::filesystem::rename(path(), path() + ".old");
   EXPECT_EQ(by_path->state_of(module), symbolizer::ModuleState::kGone);
+  what = {{}, path() + ".old"};
+  EXPECT_EQ(held->state_of(module), symbolizer::ModuleState::kChanged);
 }
 
 }  // namespace

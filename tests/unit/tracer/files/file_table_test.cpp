@@ -15,6 +15,7 @@
 #include <iterator>
 #include <optional>
 
+#include "support/clock.h"
 #include "tests/support/processor_time.h"
 #include "tests/unit/tracer/own_process.h"
 #include "tracer/files/walk_tables.h"
@@ -228,6 +229,18 @@ TEST_F(FileTableTest, DeletedMemoryIsCodeMadeAtRunTime) {
   EXPECT_FALSE(is_jit(FileId(3), files_.find(FileId(3))));
 }
 
+std::string content_of(int fd) {
+  struct stat status {};
+  EXPECT_EQ(fstat(fd, &status), 0);
+  std::string content(static_cast<std::size_t>(status.st_size), '\0');
+  EXPECT_EQ(pread(fd, content.data(), content.size(), 0), status.st_size);
+  return content;
+}
+
+std::string content_of(const KeptCopy& copy) {
+  return content_of(copy.open().get());
+}
+
 std::string own_library() {
   std::ifstream file(std::filesystem::canonical("/usr/lib/x86_64-linux-gnu/libz.so.1"), std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
@@ -240,11 +253,9 @@ TEST_F(FileTableTest, ALibraryInMemoryIsReadFromACopy) {
   ASSERT_TRUE(announce(files_, 2, library.mapping(), 0));
   const File& file = *files_.find(FileId(2));
   EXPECT_EQ(file.state, USC_FILE_READY);
-  EXPECT_TRUE(file.copied);
-  std::string held(content.size() + 1, '\0');
-  EXPECT_EQ(pread(file.fd.get(), held.data(), held.size(), 0), static_cast<ssize_t>(content.size()));
-  held.pop_back();
-  EXPECT_EQ(held, content);
+  EXPECT_FALSE(file.fd);
+  ASSERT_TRUE(file.kept);
+  EXPECT_EQ(content_of(*file.kept), content);
 }
 
 TEST_F(FileTableTest, ALibraryInMemoryThatHasChangedByNowHasNoRows) {
@@ -253,7 +264,7 @@ TEST_F(FileTableTest, ALibraryInMemoryThatHasChangedByNowHasNoRows) {
   ASSERT_TRUE(announce(files_, 2, library.mapping(), 0));
   const File& file = *files_.find(FileId(2));
   EXPECT_EQ(file.state, USC_FILE_WITHOUT);
-  EXPECT_FALSE(file.copied);
+  EXPECT_FALSE(file.kept);
   EXPECT_EQ(file.rows, nullptr);
   EXPECT_EQ(file.trouble.substr(0, 28), "changed after it was mapped:");
   EXPECT_TRUE(file.facts.build_id.empty());
@@ -334,11 +345,11 @@ TEST_F(FileTableTest, PreloadsACommandWithItsLibraries) {
   RowBuildQueue maker(cache_);
   FileTable files(backend_, maker, {});
   files.preload("/proc/self/exe");
-  EXPECT_FALSE(maker.is_busy());
+  const std::size_t published = backend_.published.size();  // copies may still be made
   const std::vector<std::string> paths = ready_paths(files, maker);
   EXPECT_TRUE(has_path(paths, "/libc.so"));
   EXPECT_TRUE(has_path(paths, "/libstdc++.so"));
-  EXPECT_EQ(backend_.published.size(), paths.size());
+  EXPECT_EQ(published, paths.size());
 }
 
 TEST_F(FileTableTest, WhatAnExecutableAsksForIsLookedUpWhenItIsMet) {
@@ -469,12 +480,90 @@ TEST_F(FileTableTest, AFileThatWasReadMakesRoomForTheNext) {
     ASSERT_TRUE(announce(files, serial++, own_mapping(name)));
     while (maker.is_busy()) ASSERT_TRUE(maker.wait(std::chrono::seconds(20)));
   }
-  std::size_t held = 0;
   for (serial = 2; serial < 2 + names.size(); serial++) {
     EXPECT_EQ(files.find(FileId(serial))->state, USC_FILE_READY) << files.find(FileId(serial))->trouble;
-    if (files.find(FileId(serial))->fd) held++;
+    EXPECT_FALSE(files.find(FileId(serial))->fd);
   }
-  EXPECT_LE(held, 1U);
+}
+
+// How many descriptors of this process refer to that file.
+std::size_t descriptors_to(const std::string& path) {
+  struct stat wanted {};
+  EXPECT_EQ(stat(path.c_str(), &wanted), 0);
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    struct stat status {};
+    if (stat(entry.path().c_str(), &status) == 0 && status.st_dev == wanted.st_dev && status.st_ino == wanted.st_ino)
+      count++;
+  }
+  return count;
+}
+
+// A young file, as a build makes it: read from a copy, which stays.
+TEST_F(FileTableTest, AYoungFileIsClosedAndItsContentStays) {
+  const std::string content = own_library();
+  std::optional<MappedFile> library(std::in_place, content, "young");
+  const OwnMapping mapping = library->mapping();
+  ASSERT_TRUE(announce(files_, 2, mapping));
+  const File& file = *files_.find(FileId(2));
+  EXPECT_EQ(file.state, USC_FILE_READY);
+  EXPECT_EQ(descriptors_to(library->path()), 0U);
+  EXPECT_EQ(files_.take_changed(), std::vector{FileId(2)});
+  EXPECT_EQ(file.place, library->path());
+  library.reset();  // deletes it
+  const FileContent later = files_.open_content(file);
+  EXPECT_TRUE(later.is_copy);
+  EXPECT_EQ(content_of(later.fd.get()), content);
+  EXPECT_FALSE(files_.open_original(file));
+}
+
+// An old one is opened again; it is copied when it has been there for a while.
+TEST_F(FileTableTest, AnOldFileIsOpenedAgainWhereItIs) {
+  const OwnMapping libc = own_mapping("libc.so");
+  ASSERT_TRUE(announce(files_, 2, libc));
+  const File& file = *files_.find(FileId(2));
+  EXPECT_FALSE(file.kept);
+  EXPECT_EQ(descriptors_to(libc.path), 0U);
+  const FileContent now = files_.open_content(file);
+  EXPECT_FALSE(now.is_copy);
+  EXPECT_TRUE(files_.is_unchanged(file, now));
+  ASSERT_TRUE(files_.keep_more(monotonic_ns()));
+  EXPECT_FALSE(file.kept);
+  ASSERT_TRUE(files_.keep_more(monotonic_ns() + 60'000'000'000));
+  ASSERT_TRUE(file.kept);
+  EXPECT_EQ(content_of(*file.kept), content_of(now.fd.get()));
+  EXPECT_EQ(files_.take_changed(), std::vector{FileId(2)});  // once
+}
+
+TEST_F(FileTableTest, NothingIsCopiedWhenTracingEnds) {
+  ASSERT_TRUE(announce(files_, 2, own_mapping("libc.so")));
+  files_.end_opening();
+  ASSERT_TRUE(files_.keep_more(monotonic_ns() + 60'000'000'000));
+  EXPECT_FALSE(files_.find(FileId(2))->kept);
+}
+
+// What was written where it is may have been written while it was mapped.
+TEST_F(FileTableTest, ACopyOfAFileThatHasChangedIsDropped) {
+  const MappedFile changed(own_library(), "changed");
+  const MappedFile same(own_library(), "same");
+  ASSERT_TRUE(announce(files_, 2, changed.mapping()));
+  ASSERT_TRUE(announce(files_, 3, same.mapping()));
+  const std::uint64_t inode = changed.mapping().ino;
+  backend_.on_asked_for_key = [&](usc_file_key& key) { key.ctime_nsec = key.ino == inode ? 1 : 0; };
+  files_.drop_changed();
+  EXPECT_FALSE(files_.find(FileId(2))->kept);
+  EXPECT_TRUE(files_.find(FileId(3))->kept);
+}
+
+// Rows that are made again, after the file was deleted.
+TEST_F(FileTableTest, RowsAreMadeAgainFromTheCopy) {
+  std::optional<MappedFile> library(std::in_place, own_library(), "again");
+  ASSERT_TRUE(announce(files_, 2, library->mapping()));
+  library.reset();
+  WalkTables tables(files_, maker_);
+  const auto rows = tables.get(FileId(2), symbolizer::RowDetail::kAllRegisters);
+  ASSERT_NE(rows, nullptr);
+  EXPECT_FALSE(rows->rows.empty());
 }
 
 TEST_F(FileTableTest, WhatIsGivenUpStaysOpenWhileItIsRead) {
@@ -509,7 +598,7 @@ TEST_F(FileTableTest, AFileThatIsMetAfterAllWereGivenUpIsToldOf) {
   EXPECT_EQ(files->take_changed(), (std::vector{FileId(2), FileId(3)}));
   EXPECT_EQ(files->find(FileId(3))->state, USC_FILE_UNREACHABLE);
   EXPECT_EQ(files->find(FileId(3))->trouble, files->find(FileId(2))->trouble);
-  EXPECT_TRUE(files->find(FileId(3))->fd);
+  EXPECT_FALSE(files->find(FileId(3))->fd);
   reader.go_on();
 }
 
