@@ -253,6 +253,14 @@ struct css_set {
 	struct cgroup *dfl_cgrp;
 };
 
+typedef struct {
+	__u32 val;
+} kuid_t;
+
+struct cred {
+	kuid_t euid;
+};
+
 struct thread_struct {
 	unsigned long fsbase;
 };
@@ -286,6 +294,7 @@ struct task_struct {
 	struct sched_entity se;
 	struct pid *thread_pid;
 	struct signal_struct *signal;
+	const struct cred *real_cred;
 	struct sigpending pending;
 	sigset_t blocked;
 	unsigned long sas_ss_sp;

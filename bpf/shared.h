@@ -75,11 +75,12 @@ struct brief_call {
 
 USC_ASSERT_SIZE(brief_call, USC_QUERY_BRIEF_BYTES);
 
-/* Has a call of this number to go by its thread's entry? That holds what it goes on as, or whose thread this is. Calls that
+/* Has a call of this number to go by its thread's entry? That holds what it goes on as, whose thread this is, or which user it has. Calls that
  * change mappings need not: where no stack is asked for, nobody looks at what is known of them. */
 USC_INLINE bool needs_entry(__u32 nr)
 {
-	return nr == NR_restart_syscall || nr == NR_io_uring_setup || nr == NR_execve || nr == NR_execveat;
+	return nr == NR_restart_syscall || nr == NR_io_uring_setup || nr == NR_execve || nr == NR_execveat ||
+	       nr == NR_setuid || nr == NR_setreuid || nr == NR_setresuid;
 }
 
 #endif

@@ -624,6 +624,11 @@ static __always_inline void fill_ids(struct task_struct *task, struct usc_task *
 	bpf_core_read(&record->ns_pid, 4, &pid->numbers[level].nr);
 }
 
+static __always_inline __u32 user_of(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, real_cred, euid.val);
+}
+
 static __always_inline bool same_files(struct task_struct *a, struct task_struct *b)
 {
 	struct files_struct *files = TASK_FIELD(a, files);

@@ -7,6 +7,7 @@
 #define USCOPE_KMOD_PORT_H
 
 #include <linux/binfmts.h>
+#include <linux/cred.h>
 #include <linux/file.h>
 #include <linux/hash.h>
 #include <linux/mm.h>
@@ -498,6 +499,11 @@ static __always_inline void fill_ids(struct task_struct *task, struct usc_task *
 		return;
 	record->ns_tid = pid->numbers[pid->level].nr;
 	record->ns_pid = process->numbers[pid->level].nr;
+}
+
+static __always_inline __u32 user_of(struct task_struct *task)
+{
+	return __kuid_val(task_euid(task));
 }
 
 static __always_inline bool same_files(struct task_struct *a, struct task_struct *b)

@@ -222,11 +222,17 @@ Result<void> Loader::write_threads() {
   if (!insert) return insert.error();
   auto insert_name = database_.prepare("INSERT INTO thread_name VALUES(?1, ?2, ?3)");
   if (!insert_name) return insert_name.error();
+  auto insert_user = database_.prepare("INSERT INTO thread_user VALUES(?1, ?2, ?3)");
+  if (!insert_user) return insert_user.error();
   for (const auto& [serial, thread] : definitions_.threads) {
     for (auto name = thread.names.begin(); name != thread.names.end(); ++name) {
       // Its events before the first name that is known have that, too.
       const std::int64_t since = name == thread.names.begin() ? 0 : stored_time(name->first);
       if (auto done = insert_name->run(serial, since, std::string_view(name->second)); !done) return done;
+    }
+    for (auto user = thread.users.begin(); user != thread.users.end(); ++user) {
+      const std::int64_t since = user == thread.users.begin() ? 0 : stored_time(user->first);
+      if (auto done = insert_user->run(serial, since, user->second); !done) return done;
     }
     auto done = insert->run(serial, maybe_id(thread.process), maybe_pid(thread.tid), maybe_pid(thread.ns_tid),
                             std::string_view(thread.name), maybe_time(thread.start_ns), maybe_time(thread.end_ns),

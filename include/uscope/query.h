@@ -76,7 +76,7 @@ enum usc_query_field {
 	USC_QUERY_ARG3,
 	USC_QUERY_ARG4,
 	USC_QUERY_ARG5,
-	USC_QUERY_GUISE, /* says, with TASK, which name the task had: serial of its image, or of its usc_guise */
+	USC_QUERY_GUISE, /* says, with TASK, which name and user the task had: serial of its image, or of its usc_guise */
 	USC_QUERY_FIELD_COUNT
 };
 

@@ -13,7 +13,7 @@ constexpr std::uint32_t kFirstStandIn = 0x80000000U;  // the kernel side's seria
 
 void Guises::take(const usc_guise& record) {
   guises_[trace::ImageId(record.guise)] = {trace::TaskId(record.head.task), trace::ImageId(record.image),
-                                           record.head.time,
+                                           record.head.time, record.uid,
                                            std::string(trace::fixed_text(record.name, sizeof(record.name)))};
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Names that threads had, where a question reads USC_QUERY_GUISE: events then have the serial of a guise (struct
-// usc_guise) in the place of their image's once their thread has been renamed.
+// Names and users that threads had, where a question reads USC_QUERY_GUISE: events then have the serial of a guise
+// (struct usc_guise) in the place of their image's once their thread has got another name or user.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@
 
 namespace uscope::query {
 
-// So many names that a thread had before an interval are kept: a call that lasts began under one of them.
+// So many names, and users, that a thread had before an interval are kept: a call that lasts began under one of them.
 constexpr std::size_t kFormerNames = 16;
 
 class Guises {
@@ -29,6 +29,7 @@ class Guises {
     trace::TaskId task;
     trace::ImageId image;
     std::uint64_t time = 0;
+    std::uint32_t uid = 0;
     std::string name;
   };
 
@@ -49,13 +50,14 @@ class Guises {
 
 class KeptDefinitions;
 
-// Tasks in a trace that stand for tasks as they were called once: one for each task and guise among its events.
+// Tasks in a trace that stand for tasks under the name and user that they had once: one for each task and guise among
+// its events.
 class StandIns {
  public:
   // `definitions` must outlive this object.
   explicit StandIns(const KeptDefinitions& definitions) : definitions_(definitions) {}
 
-  // Gives the event its image, and a task that has the name which its own had.
+  // Gives the event its image, and a task that has the name and user which its own had.
   void give(usc_event& event);
   // Defines the tasks that events were given.
   Result<void> write(IntervalTrace& to) const;

@@ -43,7 +43,10 @@ bool KeptDefinitions::take(const usc_record& record) {
       return true;
     }
     case USC_RECORD_TASK_NAME:
-      take_name(trace::record_as<usc_task_name>(record));
+      take_change(tasks_[task].names, record);
+      return true;
+    case USC_RECORD_TASK_USER:
+      take_change(tasks_[task].users, record);
       return true;
     case USC_RECORD_GUISE:
       guises_.take(trace::record_as<usc_guise>(record));
@@ -89,29 +92,35 @@ bool KeptDefinitions::take(const usc_record& record) {
   }
 }
 
-// Of more names than the bound, the last one of a task takes the place of the one before.
-void KeptDefinitions::take_name(const usc_task_name& name) {
-  constexpr std::size_t kMostNames = 4096;  // of one task, from one interval's end to the next
-  auto& names = tasks_[trace::TaskId(name.head.task)].names;
-  if (names.size() >= kMostNames) names.erase(std::prev(names.end()));
-  names[name.head.time] = bytes_of(name.head);
+// Of more names or users than the bound, the last one of a task takes the place of the one before.
+void KeptDefinitions::take_change(Changes& changes, const usc_record& record) {
+  constexpr std::size_t kMostChanges = 4096;  // of one task, from one interval's end to the next
+  if (changes.size() >= kMostChanges) changes.erase(std::prev(changes.end()));
+  changes[record.time] = bytes_of(record);
 }
 
 std::optional<usc_task> KeptDefinitions::task_as(trace::TaskId task, trace::ImageId serial) const {
   const auto known = tasks_.find(task);
   if (known == tasks_.end() || known->second.start.empty()) return std::nullopt;
   usc_task as_it_was = trace::record_as<usc_task>(*reinterpret_cast<const usc_record*>(known->second.start.data()));
-  as_it_was.flags = 0;  // no process begins with it
+  as_it_was.flags &= USC_TASK_USER;  // no process begins with it
   as_it_was.image = guises_.image_of(trace::ImageId(as_it_was.image)).value();
   const Guises::Guise* guise = guises_.find(serial);
   if (guise != nullptr && guise->task == task) {
     guise->name.copy(std::begin(as_it_was.name), sizeof(as_it_was.name));
     std::fill(std::begin(as_it_was.name) + guise->name.size(), std::end(as_it_was.name), '\0');
+    as_it_was.uid = guise->uid;
   } else if (const auto image = images_.find(serial); image != images_.end()) {
     const auto& exec = trace::record_as<usc_exec>(*reinterpret_cast<const usc_record*>(image->second.exec.data()));
     // As the loader has it: another thread than the first one goes on as another task.
-    if (exec.head.task == task.value() && (exec.old_tid == 0 || exec.old_tid == exec.tid))
+    if (exec.head.task == task.value() && (exec.old_tid == 0 || exec.old_tid == exec.tid)) {
       std::copy(std::begin(exec.name), std::end(exec.name), std::begin(as_it_was.name));
+      const auto after = known->second.users.upper_bound(image->second.time);
+      if (after != known->second.users.begin()) {
+        const auto& bytes = std::prev(after)->second;
+        as_it_was.uid = trace::record_as<usc_task_user>(*reinterpret_cast<const usc_record*>(bytes.data())).uid;
+      }
+    }
   }
   return as_it_was;
 }
@@ -134,6 +143,7 @@ Result<void> KeptDefinitions::write(IntervalTrace& to, const std::unordered_set<
   for (const auto& [serial, task] : tasks_) {
     if (auto done = append(to, task.start); !done) return done;
     if (auto done = all(task.names); !done) return done;
+    if (auto done = all(task.users); !done) return done;
     if (auto done = append(to, task.end); !done) return done;
   }
   for (const auto& [serial, file] : files_)
@@ -188,11 +198,12 @@ void KeptDefinitions::forget_ended(std::uint64_t before_ns, const std::unordered
     // The start of one that only its name is known of was lost.
     return task.start.empty() || (task.end_ns != 0 && task.end_ns < before_ns && needed.count(entry.first) == 0);
   });
-  for (auto& [serial, task] : tasks_) {
-    auto first = task.names.lower_bound(before_ns);
-    for (std::size_t kept = 0; kept < kFormerNames && first != task.names.begin(); kept++) --first;
-    task.names.erase(task.names.begin(), first);
-  }
+  for (auto& [serial, task] : tasks_)
+    for (Changes* changes : {&task.names, &task.users}) {
+      auto first = changes->lower_bound(before_ns);
+      for (std::size_t kept = 0; kept < kFormerNames && first != changes->begin(); kept++) --first;
+      changes->erase(changes->begin(), first);
+    }
   std::set<trace::ProcessId> alive;
   std::set<trace::ImageId> inherited;
   std::set<trace::MmId> spaces;

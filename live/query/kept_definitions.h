@@ -39,8 +39,8 @@ class KeptDefinitions {
   [[nodiscard]] trace::ProcessId process_of(trace::TaskId task) const;
   // An image's serial, of the one that an event has: that may be a guise's.
   [[nodiscard]] trace::ImageId image_of(trace::ImageId serial) const { return guises_.image_of(serial); }
-  // The task with the name that it had when its events had this serial in the place of their image's; nullopt if its
-  // beginning is not known.
+  // The task with the name and user that it had when its events had this serial in the place of their image's; nullopt
+  // if its beginning is not known.
   [[nodiscard]] std::optional<usc_task> task_as(trace::TaskId task, trace::ImageId serial) const;
   // When each process had its descriptors copied to another one; `shared` is the time of those that share them.
   [[nodiscard]] std::multimap<trace::ProcessId, std::uint64_t> descriptor_copies(std::uint64_t shared) const;
@@ -59,9 +59,11 @@ class KeptDefinitions {
 
  private:
   using Bytes = std::vector<char>;
+  using Changes = std::map<std::uint64_t, Bytes>;  // by the time since which a task has had each
   struct Task {
     Bytes start;
-    std::map<std::uint64_t, Bytes> names;  // by the time since which it has had each
+    Changes names;
+    Changes users;
     Bytes end;
     trace::ProcessId process;
     trace::ImageId inherited;
@@ -83,7 +85,7 @@ class KeptDefinitions {
   };
 
   void take_jit_name(const usc_jit_name& name);
-  void take_name(const usc_task_name& name);
+  static void take_change(Changes& changes, const usc_record& record);
 
   std::map<std::string, Bytes> meta_;
   std::map<trace::TaskId, Task> tasks_;

@@ -23,6 +23,7 @@ const std::vector<Column>& all_columns() {
       dimension("how", bit_of(Key::kHow)),
       dimension("pid", bit_of(Key::kTask)),
       dimension("tid", bit_of(Key::kTask)),
+      dimension("uid", bit_of(Key::kTask) | bit_of(Key::kGuise)),
       dimension("process", bit_of(Key::kTask) | bit_of(Key::kImage)),
       dimension("thread", bit_of(Key::kTask) | bit_of(Key::kGuise)),
       dimension("kind", kKindWords),

@@ -30,6 +30,9 @@ CREATE TABLE thread(
 CREATE TABLE thread_name(
   thread_id INTEGER NOT NULL REFERENCES thread(id), ts_ns INTEGER NOT NULL, name TEXT NOT NULL,
   PRIMARY KEY (thread_id, ts_ns)) WITHOUT ROWID;
+CREATE TABLE thread_user(
+  thread_id INTEGER NOT NULL REFERENCES thread(id), ts_ns INTEGER NOT NULL, uid INTEGER NOT NULL,
+  PRIMARY KEY (thread_id, ts_ns)) WITHOUT ROWID;
 CREATE TABLE module(
   id INTEGER PRIMARY KEY, path TEXT NOT NULL, build_id TEXT,
   class TEXT NOT NULL CHECK (class IN ('app', 'library', 'vdso', 'kernel', 'jit', 'unknown')));
@@ -182,7 +185,9 @@ CREATE TABLE errno_name(number INTEGER PRIMARY KEY, name TEXT NOT NULL);
 constexpr const char* kViews = R"sql(
 CREATE VIEW v_event AS
 SELECT event.id AS id, event.ts_ns AS ts_ns, event.dur_ns AS dur_ns, event.how AS how, process.pid AS pid,
-  thread.tid AS tid, image.name AS process, CAST(coalesce(
+  thread.tid AS tid, CAST((SELECT thread_user.uid FROM thread_user WHERE thread_user.thread_id = event.thread_id
+      AND thread_user.ts_ns <= event.ts_ns ORDER BY thread_user.ts_ns DESC LIMIT 1) AS INTEGER) AS uid,
+  image.name AS process, CAST(coalesce(
     (SELECT thread_name.name FROM thread_name WHERE thread_name.thread_id = event.thread_id
       AND thread_name.ts_ns <= event.ts_ns ORDER BY thread_name.ts_ns DESC LIMIT 1), thread.name) AS TEXT) AS thread,
   kind.name AS kind, kind.class AS class, event.result AS result, errno_name.name AS errno,

@@ -43,6 +43,7 @@ inline constexpr std::array kSchemaHistory{
                  "which stacks are of managed code"},
     SchemaChange{20, "held_descriptor", "", "", "", "which process had which file or socket open"},
     SchemaChange{20, "thread_name", "", "", "", "which names threads had before their last ones"},
+    SchemaChange{20, "thread_user", "", "", "", ""},
     SchemaChange{20, "event_descriptor", "wants", ", 'other', 'passed'))", ", 'other'))",
                  "which descriptors messages carry"},
     SchemaChange{20, "program_total", "", "", "", ""},  // counted: older_schema.cpp
@@ -58,6 +59,12 @@ inline constexpr std::array kSchemaHistory{
         "      AND thread_name.ts_ns <= event.ts_ns ORDER BY thread_name.ts_ns DESC LIMIT 1), thread.name) AS TEXT) AS "
         "thread,\n  kind.name AS kind,",
         "thread.name AS thread, kind.name AS kind,", ""},
+    SchemaChange{
+        20, "v_event", "uid",
+        "CAST((SELECT thread_user.uid FROM thread_user WHERE thread_user.thread_id = event.thread_id\n"
+        "      AND thread_user.ts_ns <= event.ts_ns ORDER BY thread_user.ts_ns DESC LIMIT 1) AS INTEGER) AS uid,\n"
+        "  image.name AS process,",
+        "image.name AS process,", "as which user each call was made"},
     SchemaChange{20, "v_event", "", "\n  LEFT JOIN object ON object.id = event.object_id", "", ""},
 };
 

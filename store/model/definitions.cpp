@@ -12,6 +12,7 @@ namespace {
 constexpr std::uint32_t kMostFiles = 0xffff;   // a frame holds 16 bits of its file's number
 constexpr std::size_t kMostNamedKinds = 4096;  // the module gives out fewer
 constexpr std::size_t kMostThreadNames = std::size_t{1} << 18;
+constexpr std::size_t kMostUserChanges = std::size_t{1} << 18;
 constexpr std::size_t kMostHandlers = 65536;  // those beyond have no names
 
 }  // namespace
@@ -70,6 +71,11 @@ void Definitions::add(const trace::RawRecord& record) {
     case USC_RECORD_TASK_NAME: {
       const auto name = record.as<usc_task_name>();
       add_name(trace::TaskId(name.head.task), name.head.time, trace::fixed_text(name.name, sizeof(name.name)));
+      break;
+    }
+    case USC_RECORD_TASK_USER: {
+      const auto user = record.as<usc_task_user>();
+      add_user(trace::TaskId(user.head.task), user.head.time, user.uid);
       break;
     }
     case USC_RECORD_FILE: {
@@ -172,6 +178,7 @@ void Definitions::add_task(const usc_task& task) {
   const std::uint64_t start_ns = begins_here ? task.head.time : task.start_ns;
   thread.start_ns = start_ns;
   add_name(serial, task.head.time, trace::fixed_text(task.name, sizeof(task.name)));
+  if (task.flags & USC_TASK_USER) add_user(serial, task.head.time, task.uid);
   ProcessFacts& process = processes[process_serial];
   process.pid = task.pid;
   process.ns_pid = task.ns_pid;
@@ -245,6 +252,14 @@ void Definitions::add_name(trace::TaskId task, std::uint64_t time, std::string_v
   if (!thread.name.empty() && time < thread.name_time) return;
   thread.name = text;
   thread.name_time = time;
+}
+
+// Each is another one than that before: the kernel side compares them.
+void Definitions::add_user(trace::TaskId task, std::uint64_t time, std::uint32_t uid) {
+  auto& users = threads[task].users;
+  if (!users.empty() && user_changes_ >= kMostUserChanges) return;
+  const bool is_change = !users.empty();
+  if (users.insert_or_assign(time, uid).second && is_change) user_changes_++;
 }
 
 void Definitions::add_file_info(const trace::RawRecord& record) {

@@ -48,6 +48,7 @@ struct ThreadFacts {
   std::string name;  // the last one
   std::uint64_t name_time = 0;
   std::map<std::uint64_t, std::string> names;  // by the time since which it had them; of one name none. See add_name()
+  std::map<std::uint64_t, std::uint32_t> users;  // by the time since which it had them; the first one as it came
   std::optional<std::uint64_t> start_ns;
   std::optional<std::uint64_t> end_ns;
   bool defined = false;                  // its usc_task is in the trace
@@ -177,6 +178,7 @@ class Definitions {
   void add_space(trace::ProcessId process, trace::MmId space, std::uint64_t time);
   void add_exit(const usc_task_exit& exit);
   void add_name(trace::TaskId task, std::uint64_t time, std::string_view name);
+  void add_user(trace::TaskId task, std::uint64_t time, std::uint32_t uid);
   void add_file_info(const trace::RawRecord& record);
   void add_jit_name(const trace::RawRecord& record);
   void add_loss(const usc_loss& loss);
@@ -184,6 +186,7 @@ class Definitions {
 
   std::vector<std::uint64_t> frames_;
   std::size_t thread_names_ = 0;  // beyond the first one of each thread
+  std::size_t user_changes_ = 0;
   FileFacts unknown_;
   std::size_t descriptor_bytes_ = 0;
   std::multimap<std::uint32_t, trace::ProcessId> by_pid_;

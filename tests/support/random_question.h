@@ -81,7 +81,7 @@ class RandomQuestion {
   }
   std::string dimension() {
     if (chance(16)) return pick({"object", "object_kind"});
-    return pick({"kind", "kind", "class", "how", "pid", "tid", "process", "thread", "errno", "stack_id", "depth",
+    return pick({"kind", "kind", "class", "how", "pid", "tid", "uid", "process", "thread", "errno", "stack_id", "depth",
                  "ended", "\"trigger\"", "trigger_module", "folded", "Process"});
   }
 

@@ -145,6 +145,7 @@ static __s64 time_offset(struct task_struct *task);
 
 /* What is known of a task or an image besides its fields. */
 static void fill_ids(struct task_struct *task, struct usc_task *record);
+static __u32 user_of(struct task_struct *task); /* its effective user, as the initial namespace has it */
 static const char *image_name(struct linux_binprm *bprm);
 
 /*

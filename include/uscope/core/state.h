@@ -113,6 +113,7 @@ struct task_entry {
 	/* Where names are asked for (usc_guise): its image, if `image` is a guise; and the guise that it took in its call. */
 	__u32 plain_image;
 	__u32 renamed_image;
+	__u32 uid;	 /* its user, as it was last told of */
 	__u32 defaulted; /* of a process's first thread: the signal whose default action the process took last */
 	__u64 restart_args[6];
 	/* Since when it is off the processors, as far as was seen (0: it is not, or nobody asks), and what is told of that when it

@@ -33,6 +33,7 @@
 #define USC_TASK_OWN_TID 512  /* the kernel was told to write its number into its thread structure */
 /* For the collector: its executable mappings are a copy of mappings that are not known yet. It is to be asked for them. */
 #define USC_TASK_UNMAPPED 1024
+#define USC_TASK_USER 2048 /* `uid` is there */
 
 /* A task enters the trace; head.task is its serial. */
 struct usc_task {
@@ -50,7 +51,7 @@ struct usc_task {
 	__u32 image; /* image serial inherited from the parent */
 	/* Of a process that ran before: its parent's, which may come into the map after it. */
 	__u32 parent_pid;
-	__u32 pad;
+	__u32 uid; /* its effective user; says nothing without USC_TASK_USER */
 	char name[16];
 };
 
@@ -95,14 +96,23 @@ struct usc_task_name {
 	char name[16];
 };
 
+/* The task's effective user is another one from now on. */
+struct usc_task_user {
+	struct usc_record head;
+	__u32 uid; /* as the initial user namespace has it */
+	__u32 pad;
+};
+
 /*
- * Only where a question reads USC_QUERY_GUISE: the task has another name from now on, behind a usc_task_name of the same
- * time. Its events have `guise` in the place of their image's serial, and so have those of tasks that it makes.
+ * Only where a question reads USC_QUERY_GUISE: the task has another name or user from now on, behind a usc_task_name or
+ * usc_task_user of the same time. Its events have `guise` in the place of their image's serial, and so have those of tasks that it makes.
  */
 struct usc_guise {
 	struct usc_record head;
 	__u32 guise; /* a serial of its own, of those of images */
 	__u32 image; /* the one that the task has */
+	__u32 uid;
+	__u32 pad;
 	char name[16];
 };
 
@@ -132,7 +142,8 @@ USC_ASSERT_SIZE(usc_argv_end, 8);
 USC_ASSERT_SIZE(usc_exec, 72);
 USC_ASSERT_SIZE(usc_task_exit, 40);
 USC_ASSERT_SIZE(usc_task_name, 40);
-USC_ASSERT_SIZE(usc_guise, 48);
+USC_ASSERT_SIZE(usc_task_user, 32);
+USC_ASSERT_SIZE(usc_guise, 56);
 USC_ASSERT_SIZE(usc_io_uring, 32);
 USC_ASSERT_SIZE(usc_fd, 40);
 

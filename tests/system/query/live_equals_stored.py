@@ -6,6 +6,7 @@ import concurrent.futures
 import csv
 import io
 import os
+import shutil
 import subprocess
 import sys
 import unittest
@@ -64,6 +65,40 @@ int main(int argc, char** argv) {
   wait(0);
   mark(5);
   execl(argv[0], "other-name", "again", (char*)0);
+}
+"""
+# Threads and processes that change their users by each call that does, and by a set-user-ID copy of the program beside it.
+USERS = """#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void mark(int n) { for (int i = 0; i <= n % 7; i++) syscall(SYS_getpriority, 0, n); }
+static void user(int uid) { syscall(SYS_setresuid, -1, uid, -1); }
+static long narrow(long nr, long uid) { long out; __asm__ volatile("int $0x80" : "=a"(out) : "a"(nr), "b"(uid) : "memory", "r8", "r9", "r10", "r11"); return out; }
+static void* job(void* what) { for (int n = 0; n < 40; n++) { mark(n % 7); user(n % 3 ? (long)what + n % 3 : 0); mark(n % 5); } return 0; }
+int main(int argc, char** argv) {
+  pthread_t thread;
+  if (argc > 1) { mark(60); syscall(SYS_setreuid, -1, 0); mark(61); return 0; }
+  mark(1);
+  for (int n = 0; n < 2; n++) { pthread_create(&thread, 0, job, (void*)(n ? 1000L : 2000L)); pthread_join(thread, 0); mark(2); }
+  user(1000);
+  syscall(SYS_setfsuid, 5);
+  mark(50);
+  syscall(SYS_setreuid, -1, 7);  // refused
+  mark(51);
+  if (fork() == 0) { mark(52); user(0); syscall(SYS_setuid, 34); mark(53); _exit(0); }
+  wait(0);
+  user(0);
+  if (fork() == 0) { narrow(213, 35); mark(54); _exit(0); }
+  wait(0);
+  if (fork() == 0) { narrow(23, 36); mark(55); _exit(0); }
+  wait(0);
+  mark(56);
+  char copy[4096];
+  snprintf(copy, sizeof copy, "%s.copy", argv[0]);
+  execl(copy, "copy", "again", (char*)0);
 }
 """
 SESSIONS = 3  # at a time
@@ -148,6 +183,30 @@ class LiveEqualsStored(AttachCase):
                 self.assertEqual(rows_of(live), rows_of(stored))
         named = "SELECT thread, count(*) FROM v_event WHERE kind = 'getpriority' AND a1 >= 50 GROUP BY 1 ORDER BY 1"
         self.assertEqual(rows_of(self.query(db, "--format", "csv", named))[:3], [["again-1", "6"], ["by-another", "3"], ["renamed", "7"]])
+
+    def test_users_of_threads(self):
+        """Likewise its effective user."""
+        program = self.path("users")
+        subprocess.run(["cc", "-O1", "-pthread", "-o", program, "-x", "c", "-"], input=USERS, text=True, check=True)
+        shutil.copy(program, program + ".copy")
+        os.chown(program + ".copy", 33, 33)
+        os.chmod(program + ".copy", 0o4755)
+        db = self.path("users.db")
+        self.said_by(USCOPE, "record", *BACKEND_OPTIONS, "-o", db, "--", "sh", "-c", f'exec "{program}" >/dev/null 2>&1')
+        calls = "kind IN ('getpriority', 'setresuid', 'setreuid', 'setuid', 'setuid32', 'execve')"
+        for way, question in (
+                (SUMMED, f"SELECT uid, count(*) FROM v_event WHERE {calls} GROUP BY 1"),
+                (SUMMED, f"SELECT process, uid, kind, count(*), min(result), max(result) FROM v_event WHERE {calls} GROUP BY 1, 2, 3"),
+                (SUMMED, f"SELECT uid, thread, errno, quantile(result, 0.5), count(*) FROM v_event WHERE {calls} GROUP BY 1, 2, 3"),
+                (SUMMED, "SELECT kind, count(*) FROM v_event WHERE uid > 1000 AND kind = 'getpriority' GROUP BY kind"),
+                (BY_EVENT, f"SELECT uid, kind, result FROM v_event WHERE {calls}")):
+            with self.subTest(question=question):
+                explained, stored, live = self.answers(db, program, question)
+                self.assertTrue(explained.startswith(way))
+                self.assertEqual(rows_of(live), rows_of(stored))
+        marked = "SELECT a1, uid, count(*) FROM v_event WHERE kind = 'getpriority' AND a1 >= 50 GROUP BY 1, 2 ORDER BY 1"
+        users = {50: 1000, 51: 1000, 52: 1000, 53: 34, 54: 35, 55: 36, 56: 0, 60: 33, 61: 0}
+        self.assertEqual(rows_of(self.query(db, "--format", "csv", marked))[:len(users)], [[str(n), str(uid), str(n % 7 + 1)] for n, uid in users.items()])
 
     def test_each_question_of_each_program(self):
         for program, condition in PROGRAMS.items():

@@ -299,6 +299,13 @@ class RawTrace {
     put(record, text);
   }
 
+  void user(std::uint32_t task, std::uint32_t uid, std::uint64_t time) {
+    usc_task_user record{};
+    record.head = head(USC_RECORD_TASK_USER, 0, task, time);
+    record.uid = uid;
+    put(record);
+  }
+
   void name(std::uint32_t task, const std::string& text, std::uint64_t time) {
     usc_task_name record{};
     record.head = head(USC_RECORD_TASK_NAME, 0, task, time);

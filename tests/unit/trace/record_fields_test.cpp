@@ -105,7 +105,7 @@ TEST_F(RecordFieldsOfTrace, NumbersAndTheirNames) {
   EXPECT_NE(texts[1].find("oracle_depth=4 first_difference=-1"), std::string::npos) << texts[1];
   EXPECT_EQ(texts[2], "from_ns=1000000000040 count=3 cause='ring_full_event' process=2");
   EXPECT_EQ(texts[3], "from_ns=1000000000040 count=1 cause=4000 process=0");
-  EXPECT_NE(texts[4].find("parent_pid=0 name='sixteen-letters'"), std::string::npos) << texts[4];
+  EXPECT_NE(texts[4].find("parent_pid=0 uid=0 name='sixteen-letters'"), std::string::npos) << texts[4];
 }
 
 TEST_F(RecordFieldsOfTrace, WhatFollowsTheFixedPart) {

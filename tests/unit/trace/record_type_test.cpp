@@ -46,7 +46,7 @@ TEST(RecordType, EachTypeOfTheListHasAnEntry) {
 #undef USC_X
   EXPECT_GE(names.size(), 23U);
   EXPECT_EQ(record_type(0), nullptr);
-  EXPECT_EQ(record_type(38), nullptr);
+  EXPECT_EQ(record_type(39), nullptr);
   EXPECT_EQ(record_type(48), nullptr);
   EXPECT_EQ(record_type(0xffff), nullptr);
   EXPECT_EQ(kTypeOf<usc_record>, 0);

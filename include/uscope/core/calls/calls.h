@@ -9,6 +9,7 @@
 #include "uscope/core/calls/multiplexed.h"
 #include "uscope/core/calls/questions.h"
 #include "uscope/core/calls/strings.h"
+#include "uscope/core/calls/users.h"
 
 #define SIGNAL_KILL 9
 
@@ -492,6 +493,8 @@ static __always_inline int core_sys_exit(struct task_struct *task, struct task_e
 		t->flags &= ~(TASK_NEWBORN | TASK_SKIPPED | TASK_EXECED);
 	else if (!entries_closed)
 		denied_call(task, regs, t, result);
+	if (!result && may_change_user(t->abi, t->nr))
+		tell_user(t, now_ns());
 	return 0;
 }
 

@@ -43,8 +43,10 @@ USC_SUBPROGRAM int send_met_task(const struct met_task *met, struct task_entry *
 	record.mm = t->mm;
 	record.parent_mm = parent_mm;
 	record.start_ns = TASK_FIELD(task, start_time);
-	record.flags = flags;
+	record.flags = flags | USC_TASK_USER;
 	record.image = t->image;
+	t->uid = user_of(task);
+	record.uid = t->uid;
 	if (flags & USC_TASK_ATTACHED && flags & USC_TASK_PROCESS)
 		record.parent_pid = parent_pid(task);
 	read_kernel_text(record.name, sizeof(record.name), task->comm);

@@ -158,7 +158,7 @@ static __always_inline __u32 take_argv_end(struct text_scratch *text, __u64 at, 
 }
 
 static __noinline int send_exec(struct task_struct *task, struct task_entry *t, struct linux_binprm *bprm,
-				__u32 old_tid, __u32 serial)
+				__u32 old_tid, __u64 now)
 {
 	__u32 cpu_number = current_cpu();
 	struct text_scratch *text = text_at(cpu_number);
@@ -197,7 +197,7 @@ static __noinline int send_exec(struct task_struct *task, struct task_entry *t, 
 	if (total > USC_ARGV_BYTES)
 		bytes += take_argv_end(text, bytes, arg_end);
 	if (bytes > USC_PATH_BYTES + USC_ARGV_BYTES + 2 * sizeof(struct usc_argv_end) ||
-	    send_record(&text->exec.head, USC_RECORD_EXEC, sizeof(text->exec) + bytes, serial, now_ns(), true))
+	    send_record(&text->exec.head, USC_RECORD_EXEC, sizeof(text->exec) + bytes, t->serial, now, true))
 		count_loss(cpu_state_of(cpu_number), USC_LOSS_RING_FULL_RECORD, t->process);
 	return 0;
 }
@@ -251,6 +251,7 @@ static __always_inline int core_exec(struct task_struct *task, int old_pid, stru
 {
 	struct task_entry *t = entry_of(task);
 	__u32 before = state_before_exec(t), serial;
+	__u64 now;
 
 	if (state_after_exec(task, bprm, before) != USC_TRACED)
 		return before == USC_TRACED ? exec_out_of_trace(task, t) : 0;
@@ -260,11 +261,13 @@ static __always_inline int core_exec(struct task_struct *task, int old_pid, stru
 		return 0;
 	note_traced(task); /* maybe under another tid than before */
 	serial = t->serial;
-	t->image = next_serial(SERIAL(image));
-	t->plain_image = 0;
 	t->mm = space_of(task);
 	t->exe_file = announce_image(task, t);
-	send_exec(task, t, bprm, old_pid, serial);
+	now = now_ns();
+	tell_user(t, now); /* the new image is of the same time */
+	t->image = next_serial(SERIAL(image));
+	t->plain_image = 0;
+	send_exec(task, t, bprm, old_pid, now);
 	if (old_pid != task->pid) {
 		/* The caller goes on as the leader: its tid is the process's now. */
 		t->serial = next_serial(SERIAL(task));
@@ -304,27 +307,6 @@ static __always_inline int core_exit(struct task_struct *task)
 	/* The first thread's entry is its process's, which the other threads that are still to be decided on ask. */
 	if (record.flags & USC_EXIT_GROUP_DEAD || task != TASK_FIELD(task, group_leader))
 		t->state = USC_UNTRACED;
-	return 0;
-}
-
-/* The task has a name from `now` on that a question asks for. */
-static __noinline int take_guise(struct task_entry *t, const char *name, __u64 now)
-{
-	struct usc_guise record = {};
-
-	if (!t || !name || !t->image)
-		return 0;
-	record.guise = next_serial(SERIAL(image));
-	record.image = t->plain_image ? t->plain_image : t->image;
-	__builtin_memcpy(record.name, name, sizeof(record.name));
-	if (send_record(&record.head, USC_RECORD_GUISE, sizeof(record), t->serial, now, false)) {
-		count_loss(cpu_state_of(current_cpu()), USC_LOSS_RING_FULL_RECORD, t->process);
-		return 0;
-	}
-	t->plain_image = record.image;
-	t->renamed_image = record.guise;
-	barrier();
-	t->image = record.guise;
 	return 0;
 }
 

@@ -130,7 +130,7 @@ const std::vector<Words> kQuestions{
      "SELECT event.id, parts FROM event LEFT JOIN event_buffers ON event_id = event.id ORDER BY 1; "
      "SELECT wants, bytes, parts FROM waited_descriptor; SELECT thread_id, by_timer FROM thread_look ORDER BY 1; "
      "SELECT function, origin FROM frame ORDER BY id; SELECT id, managed FROM stack ORDER BY id; SELECT * FROM "
-     "program_total ORDER BY 1, 2; SELECT * FROM thread_name"},
+     "program_total ORDER BY 1, 2; SELECT * FROM thread_name; SELECT * FROM thread_user"},
     {"files", "a.db", "--open"},
 };
 
@@ -187,7 +187,7 @@ TEST_F(OlderDatabases, TheNoteNamesWhatIsMissing) {
       {"18", Words{"thread_look.by_timer", "event_descriptor.wants"},
        Words{"waited_descriptor.parts", "event_buffers"}},
       {"19-first", Words{"frame.origin", "stack.managed", "held_descriptor"}, Words{"thread_look.by_timer"}},
-      {"19", Words{"held_descriptor", "thread_name", "object_total.space", "v_event.object"},
+      {"19", Words{"held_descriptor", "thread_name", "v_event.uid", "object_total.space", "v_event.object"},
        Words{"frame.origin", "stack.managed", "program_total"}}};
   for (const auto& [schema, is_missing, is_there] : all) {
     make(schema);

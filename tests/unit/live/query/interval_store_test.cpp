@@ -71,12 +71,13 @@ class IntervalStoreTest : public testing::Test {
     return trace::RecordBuilder<usc_task_name>(name);
   }
   static trace::RecordBuilder<usc_guise> guise(std::uint32_t serial, std::uint32_t number, std::string_view text,
-                                               std::uint64_t time) {
+                                               std::uint64_t time, std::uint32_t uid = 0) {
     usc_guise guise{};
     guise.head.task = serial;
     guise.head.time = time;
     guise.guise = number;
     guise.image = 1;
+    guise.uid = uid;
     text.copy(guise.name, sizeof(guise.name));
     return trace::RecordBuilder<usc_guise>(guise);
   }
@@ -458,6 +459,45 @@ TEST_F(IntervalStoreTest, RowsHaveTheNamesOfTheirGuises) {
     rounds(kBegin + (second + 1) * kSecond);
     EXPECT_EQ(ask(closed_[second], question), "101|job-1|app|1\n") << second;
   }
+}
+
+// Where a task executes a program that sets its user, that one is told of at the same time as the program.
+TEST_F(IntervalStoreTest, RowsHaveTheUsersOfTheirGuises) {
+  plan_.way = Way::kSums;
+  plan_.program = test::question_of(2, 0,
+                                    {test::field(0, USC_QUERY_TASK), test::give(USC_QUERY_KEY, 0, 0),
+                                     test::field(1, USC_QUERY_GUISE), test::give(USC_QUERY_KEY, 1, 1)});
+  plan_.keys = {{Key::kTask, ""}, {Key::kGuise, ""}};
+  begin(kSecond, false);
+  const auto user = [this](std::uint32_t uid, std::uint64_t time) {
+    usc_task_user record{};
+    record.head.task = 3;
+    record.head.time = time;
+    record.uid = uid;
+    put(trace::RecordBuilder<usc_task_user>(record));
+  };
+  auto begun = task(3);
+  reinterpret_cast<usc_task&>(begun.head()).flags |= USC_TASK_USER;
+  reinterpret_cast<usc_task&>(begun.head()).uid = 1000;
+  put(std::move(begun));
+  user(33, kBegin + 10);
+  put(guise(3, 50, "begun", kBegin + 10, 33));
+  user(0, kBegin + 20);
+  auto program = exec(3);
+  auto& executed = reinterpret_cast<usc_exec&>(program.head());
+  executed.image = 60;
+  executed.old_tid = executed.tid = 102;
+  executed.head.time = kBegin + 20;
+  put(std::move(program));
+  for (const std::uint32_t image : {3, 50, 60, 60}) {
+    auto one = call(kBegin + image, kBegin + image + 1, USC_HOW_RETURNED, 0, 3);
+    reinterpret_cast<usc_event&>(one.head()).image = image;
+    put(std::move(one));
+  }
+  const char* const question = "SELECT uid, thread, sum(n) FROM partial GROUP BY uid, thread ORDER BY uid, thread";
+  plan_.outer = question;
+  rounds(kBegin + kSecond);
+  EXPECT_EQ(ask(closed_[0], question), "0|begun|2\n33|begun|1\n1000|begun|1\n");
 }
 
 TEST_F(IntervalStoreTest, RowsHaveTheNamesThatEventsHave) {

@@ -96,6 +96,7 @@ INSERT INTO process(id, pid) VALUES (1, 100), (2, 101), (3, 64);
 INSERT INTO image VALUES (1, 1, 0, '/n', '[]', 'nginx', '[]'), (2, 2, 0, '/p', '[]', 'php', '[]'), (3, 3, 0, '/m', '[]', 'main', '[]');
 INSERT INTO thread(id, process_id, tid, name) VALUES (1, 1, 100, 'nginx'), (2, 1, 110, 'worker'), (3, 2, 101, 'Worker'), (4, 3, 64, NULL), (5, NULL, NULL, NULL);
 INSERT INTO thread_name VALUES (2, 0, 'worker'), (2, 102500, 'again');
+INSERT INTO thread_user VALUES (2, 0, 1000), (2, 102500, 0), (3, 0, 33);
 INSERT INTO module VALUES (1, '/n', NULL, 'app'), (2, '/lib/libc.so', NULL, 'library');
 INSERT INTO frame(id, module_id, rel_pc, function, function_offset, file, line, inlined) VALUES (1, 1, 1, 'main', NULL, NULL, NULL, 0), (2, 1, 2, 'handle', NULL, NULL, NULL, 0), (3, 2, 3, 'read', NULL, NULL, NULL, 0);
 INSERT INTO stack(id, depth, ended, trigger_frame_id, trigger_fallback, folded) VALUES (1, 2, 'root', 1, 0, 'main;read'), (2, 3, 'root', 2, 0, 'main;handle;read'), (3, 1, 'broken:no_rows', NULL, 0, 'read'), (4, 5, 'budget', 1, 0, 'x;main');
@@ -319,6 +320,7 @@ INSERT INTO stack(id, depth, ended, trigger_frame_id, trigger_fallback, folded) 
   void make_view(const Plan& plan, const std::string& wholes) {
     std::string view =
         "CREATE TEMP VIEW partial AS SELECT part.how AS how, process.pid AS pid, thread.tid AS tid, "
+        "CAST(CASE thread_id WHEN 2 THEN iif(part.renamed, 0, 1000) WHEN 3 THEN 33 END AS INTEGER) AS uid, "
         "image.name AS process, CAST(iif(part.renamed, 'again', thread.name) AS TEXT) AS thread, kind.name AS kind, "
         "part.class AS class, errno_name.name AS "
         "errno, "
@@ -335,7 +337,8 @@ INSERT INTO stack(id, depth, ended, trigger_frame_id, trigger_fallback, folded) 
       execute("CREATE TEMP TABLE wholes AS " + plan.whole);
       execute("DROP VIEW temp.v_event");
       view +=
-          " UNION ALL SELECT how, pid, tid, process, thread, kind, class, errno, stack_id, depth, ended, \"trigger\", "
+          " UNION ALL SELECT how, pid, tid, uid, process, thread, kind, class, errno, stack_id, depth, ended, "
+          "\"trigger\", "
           "trigger_module, folded" +
           columns_of(plan) + " FROM temp.wholes";
     }

@@ -71,6 +71,7 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
       {"image", "id process_id ts_ns path argv name names"},
       {"thread", "id process_id tid ns_tid name start_ns end_ns left_ns"},
       {"thread_name", "thread_id ts_ns name"},
+      {"thread_user", "thread_id ts_ns uid"},
       {"module", "id path build_id class"},
       {"frame", "id module_id rel_pc function function_offset file line inlined origin"},
       {"stack", "id depth ended trigger_frame_id trigger_fallback folded managed"},
@@ -127,7 +128,7 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
       {"look_trouble", "process_id what"},
       {"errno_name", "number name"},
       {"v_event",
-       "id ts_ns dur_ns how pid tid process thread kind class result errno a0 a1 a2 a3 a4 a5 object object_kind "
+       "id ts_ns dur_ns how pid tid uid process thread kind class result errno a0 a1 a2 a3 a4 a5 object object_kind "
        "stack_id depth ended "
        "trigger trigger_module folded"},
       {"v_argument", "event_id arg name type value text"},

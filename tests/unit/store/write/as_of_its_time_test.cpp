@@ -50,6 +50,22 @@ TEST_F(AsOfItsTimeTest, ThreadOfOneNameNeedsNoRow) {
   EXPECT_EQ(names(), rows("SELECT name FROM thread WHERE id = 1"));
 }
 
+TEST_F(AsOfItsTimeTest, EventHasTheUserOfItsBeginning) {
+  trace_->user(1, 33, kStart + 400);
+  trace_->user(1, 0, kStart + 200);
+  for (const std::uint64_t at : {100, 200, 300, 400, 500}) call_at(at);
+  load();
+  EXPECT_EQ(rows("SELECT uid, count(*) FROM v_event WHERE kind = 'getpid' GROUP BY uid ORDER BY uid"), "0|3\n33|2");
+  EXPECT_EQ(rows("SELECT count(*) FROM v_event WHERE thread IS NULL AND uid IS NOT NULL"), "0");
+}
+
+TEST_F(AsOfItsTimeTest, UserOfATaskThatDoesNotTellIsNotKnown) {
+  call_at(100);
+  load();
+  EXPECT_EQ(rows("SELECT DISTINCT uid IS NULL FROM v_event"), "1");
+  EXPECT_EQ(rows("SELECT count(*) FROM thread_user"), "0");
+}
+
 TEST_F(AsOfItsTimeTest, EventsCountForTheProgramThatMadeThem) {
   trace_->exec(1, 1, 101, 0, "/bin/other", "", kStart + 250);
   call_at(100);
