@@ -112,6 +112,13 @@ Result<void> read_thread_names(const store::Database& database, Catalog& catalog
   });
 }
 
+Result<void> read_thread_users(const store::Database& database, Catalog& catalog) {
+  return each_row(database, "SELECT thread_id, ts_ns, uid FROM thread_user", [&](const SqlRow& row) {
+    if (Thread* thread = catalog.threads.find(ThreadRowId(row.integer(0))))
+      thread->users.insert_or_assign(row.integer(1), row.integer(2));
+  });
+}
+
 // Reads the times in meta or, in a store without them, those of the first and last event.
 Result<void> read_span(const store::Database& database, Catalog& catalog) {
   const auto start = catalog.meta_number("start_ns");
@@ -153,8 +160,8 @@ bool is_of_probes(std::string_view source) {
 
 Result<Catalog> read_catalog(const store::Database& database) {
   Catalog catalog;
-  for (const auto read :
-       {read_meta, read_kinds, read_processes, read_stopped, read_images, read_threads, read_thread_names, read_span}) {
+  for (const auto read : {read_meta, read_kinds, read_processes, read_stopped, read_images, read_threads,
+                          read_thread_names, read_thread_users, read_span}) {
     auto done = read(database, catalog);
     if (!done) return done.error();
   }

@@ -76,8 +76,9 @@ struct Thread {
   std::string name;                        // the last one
   std::optional<std::int64_t> start_ns{};  // CLOCK_MONOTONIC
   std::optional<std::int64_t> end_ns{};
-  std::optional<std::int64_t> left_ns{};        // when it left the trace, and went on
-  std::map<std::int64_t, std::string> names{};  // by the time since which it had them; of one name none
+  std::optional<std::int64_t> left_ns{};         // when it left the trace, and went on
+  std::map<std::int64_t, std::string> names{};   // by the time since which it had them; of one name none
+  std::map<std::int64_t, std::int64_t> users{};  // effective user ids, by the time since which it had them
 
   // Its name at a time, CLOCK_MONOTONIC.
   [[nodiscard]] const std::string& name_at(std::int64_t ts_ns) const;

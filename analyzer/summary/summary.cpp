@@ -109,6 +109,7 @@ class Summarizer {
   [[nodiscard]] ProcessLine process_line(const Process& process) const;
   void count_programs();
   [[nodiscard]] std::map<ImageRowId, ProcessTotals> earlier_programs(const Process& process) const;
+  [[nodiscard]] std::vector<std::int64_t> uids_of(const Process& process, ImageRowId program) const;
   void add_earlier_lines(const Process& process, const ProcessLine& last, std::vector<ProcessLine>& lines) const;
   ThreadLine thread_before(const Thread& thread, const Process& process, const ProgramTotals& program,
                            ThreadLine& last) const;
@@ -120,6 +121,7 @@ class Summarizer {
   Catalog catalog_;
   EventTotals totals_;
   std::map<ProcessRowId, std::map<ImageRowId, ProcessTotals>> programs_;
+  std::map<ProcessRowId, std::vector<const Thread*>> threads_of_;
   Summary summary_;
 };
 
@@ -280,6 +282,7 @@ std::map<ImageRowId, ProcessTotals> Summarizer::earlier_programs(const Process& 
 }
 
 void Summarizer::count_programs() {
+  for (const Thread& thread : catalog_.threads) threads_of_[thread.process_id].push_back(&thread);
   for (const ProgramTotals& program : totals_.programs) {
     const Thread* thread = catalog_.threads.find(program.thread);
     if (!thread) continue;
@@ -287,6 +290,38 @@ void Summarizer::count_programs() {
     counts.events += program.events;
     counts.errors += program.errors;
   }
+}
+
+// The users that threads of a process had while this was its program: one of its own, or that with which it began.
+std::vector<std::int64_t> Summarizer::uids_of(const Process& process, ImageRowId program) const {
+  constexpr std::int64_t kEver = std::numeric_limits<std::int64_t>::max();
+  const auto time_of = [&](ImageRowId id) {
+    const Image* image = catalog_.images.find(id);
+    return image ? image->ts_ns.value_or(0) : 0;
+  };
+  const auto at = std::find(process.images.begin(), process.images.end(), program);
+  const bool is_own = at != process.images.end();
+  const auto next = is_own ? std::next(at) : process.images.begin();
+  const std::int64_t from = is_own ? time_of(program) : 0;
+  const std::int64_t until = next == process.images.end() ? kEver : time_of(*next);
+  const auto threads = threads_of_.find(process.id);
+  if (threads == threads_of_.end()) return {};
+  std::map<std::int64_t, std::int64_t> since;  // by user
+  for (const Thread* thread : threads->second)
+    for (auto user = thread->users.begin(); user != thread->users.end(); ++user) {
+      const auto after = std::next(user);
+      const std::int64_t begin = std::max({user->first, from, thread->start_ns.value_or(0)});
+      const std::int64_t end =
+          std::min({after == thread->users.end() ? kEver : after->first, until, thread->end_ns.value_or(kEver)});
+      if (begin >= end) continue;
+      const auto known = since.try_emplace(user->second, begin).first;
+      known->second = std::min(known->second, begin);
+    }
+  std::vector<std::int64_t> uids;
+  uids.reserve(since.size());
+  for (const auto& [uid, time] : since) uids.push_back(uid);
+  std::stable_sort(uids.begin(), uids.end(), [&](auto a, auto b) { return since[a] < since[b]; });
+  return uids;
 }
 
 ProcessLine Summarizer::process_line(const Process& process) const {
@@ -308,6 +343,7 @@ ProcessLine Summarizer::process_line(const Process& process) const {
   line.threads = process.threads;
   line.uses_io_uring = process.uses_io_uring;
   const ProcessTotals& totals = totals_.processes[catalog_.processes.index_of(process)];
+  line.uids = uids_of(process, process.images.empty() ? ImageRowId() : process.images.back());
   line.events = totals.events;
   line.errors = totals.errors;
   for (const auto& [image, counts] : earlier_programs(process)) {
@@ -327,6 +363,7 @@ void Summarizer::add_earlier_lines(const Process& process, const ProcessLine& la
     line.path = image ? image->path : "";
     line.argv = image ? image->argv : "";
     line.executed = last.name;
+    line.uids = uids_of(process, id);
     line.events = counts.events;
     line.errors = counts.errors;
   }

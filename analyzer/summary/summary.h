@@ -76,6 +76,7 @@ struct ProcessLine {
   std::uint64_t errors = 0;
   bool uses_io_uring = false;
   std::optional<std::string> executed{};  // of an earlier program: the last one's name
+  std::vector<std::int64_t> uids{};       // effective users of its threads in this program, in the order of their times
 };
 
 struct CallLine {

@@ -70,7 +70,8 @@ ordered_json process_object(const analyzer::ProcessLine& line) {
           {"events", line.events},
           {"errors", line.errors},
           {"uses_io_uring", line.uses_io_uring},
-          {"executed", line.executed ? json_value(*line.executed) : ordered_json()}};
+          {"executed", line.executed ? json_value(*line.executed) : ordered_json()},
+          {"uids", line.uids}};
 }
 
 ordered_json call_object(const analyzer::CallLine& line) {

@@ -96,8 +96,25 @@ std::string ending_cell(const analyzer::ProcessLine& line) {
   return line.ended_by ? how + " by " + party_cell(*line.ended_by) : how;
 }
 
+std::string uids_cell(const analyzer::ProcessLine& line) {
+  constexpr std::size_t kMost = 3;
+  std::string out;
+  for (std::size_t i = 0; i < line.uids.size() && i < kMost; i++)
+    out += fmt::format("{}{}", out.empty() ? "" : ", ", line.uids[i]);
+  return line.uids.size() > kMost ? out + ", …" : out;
+}
+
+// Did a process change its user, or have another one than the others?
+bool has_several_users(const Summary& summary) {
+  const auto& lines = summary.processes.lines;
+  return std::any_of(lines.begin(), lines.end(), [&](const auto& line) {
+    return line.uids.size() > 1 || (!line.uids.empty() && line.uids != lines.front().uids);
+  });
+}
+
 std::string processes(const Summary& summary, TextWidth width) {
   TextTable table({{"pid", Align::kRight},
+                   {"uid", Align::kLeft},
                    {"name", Align::kLeft, Shrink::kMiddle},
                    {"lived", Align::kRight},
                    {"ended", Align::kLeft, Shrink::kEnd},
@@ -105,8 +122,9 @@ std::string processes(const Summary& summary, TextWidth width) {
                    {"events", Align::kRight},
                    {"errors", Align::kRight},
                    {"command", Align::kLeft, Shrink::kEnd}});
+  const bool shows_users = has_several_users(summary);
   for (const auto& line : summary.processes.lines)
-    table.add_row({std::to_string(line.pid), line.name,
+    table.add_row({std::to_string(line.pid), shows_users ? uids_cell(line) : "", line.name,
                    line.lifetime_ns ? human_duration(static_cast<double>(*line.lifetime_ns)) : "", ending_cell(line),
                    count_cell(line.threads), count_cell(line.events), count_cell(line.errors),
                    command_line(line.argv)});

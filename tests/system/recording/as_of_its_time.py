@@ -4,6 +4,7 @@
 module); usage: as_of_its_time.py USCOPE"""
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -73,6 +74,35 @@ os.wait()
 threading.Thread(target=launch).start()
 time.sleep(60)
 '''
+# A thread changes its own user, which the thread that it makes inherits; of two children one sets it for good, and one executes argv[1].
+USERS = COMMON + '''
+def user(uid): libc.syscall(117, -1, uid, -1)      # setresuid, of this thread
+def other():
+    mark(72)
+    user(0)
+    user(33)
+    mark(73)
+mark(70)
+user(1000)
+mark(71)
+one = threading.Thread(target=other)
+one.start()
+one.join()
+libc.syscall(122, 5)                               # setfsuid
+mark(74)
+libc.syscall(113, -1, 7)                           # setreuid, refused
+mark(75)
+user(0)
+mark(76)
+if os.fork() == 0:
+    libc.syscall(105, 34)                          # setuid
+    mark(77)
+    os.execv("/bin/true", ["true"])
+os.wait()
+if os.fork() == 0:
+    os.execv(sys.argv[1], ["copy"])
+os.wait()
+'''
 # The first thread ends, another one goes on.
 LEADERLESS = COMMON + '''
 def last():
@@ -112,6 +142,34 @@ class AsOfItsTime(TraceCase):
                                text=True, timeout=WAIT).stdout
         self.assertIn("1-0", shown)
         self.assertIn("2-1", shown)
+
+    def test_users(self):
+        copy = self.path("copy")
+        shutil.copy("/bin/true", copy)
+        os.chown(copy, 35, 35)
+        os.chmod(copy, 0o4755)
+        self.record("--", sys.executable, "-c", USERS, copy)
+        users = dict(self.rows("SELECT a1, uid FROM v_event WHERE kind = 'getpriority' AND a1 >= 70"))
+        self.assertEqual(users, {70: 0, 71: 1000, 72: 1000, 73: 33, 74: 1000, 75: 1000, 76: 0, 77: 34})
+        self.assertEqual(self.rows("SELECT DISTINCT uid FROM v_event WHERE process = 'copy'"), [(35,)])
+        self.assertEqual(self.rows("SELECT count(*) FROM v_event WHERE uid IS NULL"), [(0,)])
+        lines = {(line["name"], line["executed"]): line["uids"] for line in self.report()["processes"]["lines"]}
+        python = os.path.basename(sys.executable)
+        self.assertEqual(lines, {(python, None): [0, 1000, 33], (python, "true"): [0, 34], ("true", None): [34],
+                                 (python, "copy"): [0], ("copy", None): [35]})
+        shown = subprocess.run([USCOPE, "report", self.db], check=True, capture_output=True, text=True, timeout=WAIT).stdout
+        self.assertRegex(shown, r"pid +uid +name")
+        self.assertIn("0, 1000, 33", shown)
+
+    def test_user_of_a_process_that_ran_before(self):
+        program = COMMON + "libc.syscall(117, -1, 1000, -1); print(flush=True)\nwhile True: mark(78); time.sleep(0.01)"
+        with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as process:
+            process.stdout.readline()
+            self.record("--pid", str(process.pid), "--duration", "200ms")
+            process.kill()
+        self.assertEqual(self.rows("SELECT DISTINCT uid FROM v_event WHERE a1 = 78"), [(1000,)])
+        shown = subprocess.run([USCOPE, "report", self.db], check=True, capture_output=True, text=True, timeout=WAIT).stdout
+        self.assertNotRegex(shown, r"pid +uid +name")
 
     def test_programs(self):
         self.run_program(EXECUTES)
