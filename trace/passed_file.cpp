@@ -17,6 +17,8 @@ constexpr std::uint32_t kPipes = 0x50495045;
 constexpr std::uint32_t kPidfds = 0x50494446;
 constexpr std::uint64_t kSocketBit = std::uint64_t{1} << 32U;
 constexpr std::uint64_t kAnonymousBit = std::uint64_t{1} << 33U;
+constexpr std::uint64_t kPidfdBit = std::uint64_t{1} << 34U;
+constexpr std::uint32_t kMessagePidfd = 4;  // SCM_PIDFD of linux/socket.h
 constexpr std::string_view kDeleted = " (deleted)";
 constexpr std::string_view kAnonymous = "anon_inode:";
 constexpr std::string_view kMemory = "memfd:";
@@ -74,6 +76,7 @@ PassedFile passed_file(std::string_view bytes) {
   out.space = passed.space;
   out.is_socket = S_ISSOCK(passed.mode);
   out.is_anonymous = passed.filesystem == kAnonymousInodes;
+  out.is_pidfd = passed.type == kMessagePidfd;
   out.name = name_of(passed, bytes.substr(sizeof(usc_passed), passed.path_bytes));
   return out;
 }
@@ -81,7 +84,7 @@ PassedFile passed_file(std::string_view bytes) {
 std::array<std::uint64_t, 3> passed_numbers(const PassedFile& file) {
   return {file.dev, file.ino,
           static_cast<std::uint32_t>(file.fd) | (file.is_socket ? kSocketBit : 0) |
-              (file.is_anonymous ? kAnonymousBit : 0)};
+              (file.is_anonymous ? kAnonymousBit : 0) | (file.is_pidfd ? kPidfdBit : 0)};
 }
 
 PassedFile passed_file(const std::array<std::uint64_t, 3>& numbers) {
@@ -91,6 +94,7 @@ PassedFile passed_file(const std::array<std::uint64_t, 3>& numbers) {
           .space = 0,
           .is_socket = (numbers[2] & kSocketBit) != 0,
           .is_anonymous = (numbers[2] & kAnonymousBit) != 0,
+          .is_pidfd = (numbers[2] & kPidfdBit) != 0,
           .name = {}};
 }
 

@@ -18,6 +18,7 @@ struct PassedFile {
   std::uint32_t space = 0;  // of a file that was opened: the task's mount namespace, by its inode
   bool is_socket = false;
   bool is_anonymous = false;  // an anonymous inode, which may stand for several files
+  bool is_pidfd = false;      // the kernel has put it into the message (SCM_PIDFD)
   std::string name;           // in the notation of /proc/PID/fd, as the trace has it: any bytes; empty: not known
 };
 

@@ -97,19 +97,30 @@ std::string descriptor_text(const analyzer::EventDescriptor& one) {
 }
 
 bool is_passed(const analyzer::EventDescriptor& one) {
-  return one.wants == "passed";
+  return one.wants == "passed" || one.wants == "pidfd";
+}
+
+// "{cmsg_type=SCM_RIGHTS, cmsg_data=[5, 6]}": of the descriptors of one argument that messages of one kind carry, those
+// of several messages together; "" if there is none.
+std::string passed_text(const EventRow& event, std::size_t arg, std::string_view wants, std::string_view type) {
+  std::string list;
+  std::size_t count = 0;
+  for (const analyzer::EventDescriptor& one : event.descriptors)
+    if (one.arg == static_cast<int>(arg) && one.wants == wants && ++count <= kMostDescriptors)
+      list += (count > 1 ? ", " : "") + descriptor_text(one);
+  if (count == 0) return "";
+  if (count > kMostDescriptors) list += ", …";
+  return fmt::format("{{cmsg_type={}, cmsg_data=[{}]}}", type, list);
 }
 
 // The descriptors that messages carry, put into the text of the messages, which ends with a brace or is empty.
 std::string with_passed(const EventRow& event, std::size_t arg, std::string text) {
-  std::string list;
-  std::size_t count = 0;
-  for (const analyzer::EventDescriptor& one : event.descriptors)
-    if (one.arg == static_cast<int>(arg) && is_passed(one) && ++count <= kMostDescriptors)
-      list += (count > 1 ? ", " : "") + descriptor_text(one);
-  if (count == 0) return text;
-  if (count > kMostDescriptors) list += ", …";
-  const std::string control = fmt::format("msg_control=[{{cmsg_type=SCM_RIGHTS, cmsg_data=[{}]}}]}}", list);
+  std::string list = passed_text(event, arg, "passed", "SCM_RIGHTS");
+  const std::string pidfd = passed_text(event, arg, "pidfd", "SCM_PIDFD");
+  if (!list.empty() && !pidfd.empty()) list += ", ";
+  list += pidfd;
+  if (list.empty()) return text;
+  const std::string control = fmt::format("msg_control=[{}]}}", list);
   if (!text.ends_with('}')) return "{" + control;
   text.pop_back();
   return text + ", " + control;

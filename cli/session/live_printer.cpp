@@ -148,7 +148,8 @@ void LivePrinter::on_string(const usc_string& string) {
     call = calls.insert(call, {string.entry_ns, {}, {}, {}});
   if (holds == trace::StringHolds::DESCRIPTOR) {
     const trace::PassedFile file = trace::passed_file({string.text, string.bytes});
-    analyzer::EventDescriptor one{string.arg, file.fd, "passed", {}, (string.flags & USC_STRING_LATE) != 0};
+    analyzer::EventDescriptor one{
+        string.arg, file.fd, file.is_pidfd ? "pidfd" : "passed", {}, (string.flags & USC_STRING_LATE) != 0};
     if (!file.name.empty()) one.name = trace_text(file.name);
     call->descriptors.push_back(std::move(one));
     return;

@@ -72,7 +72,7 @@ CREATE TABLE event_content(
   PRIMARY KEY (event_id, arg, holds, source)) WITHOUT ROWID;
 CREATE TABLE event_descriptor(
   event_id INTEGER NOT NULL REFERENCES event(id), arg INTEGER NOT NULL, place INTEGER NOT NULL, fd INTEGER NOT NULL,
-  wants TEXT NOT NULL CHECK (wants IN ('read', 'write', 'read or write', 'other', 'passed')),
+  wants TEXT NOT NULL CHECK (wants IN ('read', 'write', 'read or write', 'other', 'passed', 'pidfd')),
   string_id INTEGER REFERENCES string(id), late INTEGER NOT NULL, PRIMARY KEY (event_id, arg, place)) WITHOUT ROWID;
 CREATE TABLE held_descriptor(
   process_id INTEGER NOT NULL REFERENCES process(id), fd INTEGER NOT NULL, string_id INTEGER REFERENCES string(id),

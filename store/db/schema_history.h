@@ -44,7 +44,7 @@ inline constexpr std::array kSchemaHistory{
     SchemaChange{20, "held_descriptor", "", "", "", "which process had which file or socket open"},
     SchemaChange{20, "thread_name", "", "", "", "which names threads had before their last ones"},
     SchemaChange{20, "thread_user", "", "", "", ""},
-    SchemaChange{20, "event_descriptor", "wants", ", 'other', 'passed'))", ", 'other'))",
+    SchemaChange{20, "event_descriptor", "wants", ", 'other', 'passed', 'pidfd'))", ", 'other'))",
                  "which descriptors messages carry"},
     SchemaChange{20, "program_total", "", "", "", ""},  // counted: older_schema.cpp
     SchemaChange{20, "object_total", "space", ", space INTEGER", "",

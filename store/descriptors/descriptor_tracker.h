@@ -62,6 +62,7 @@ class DescriptorTracker {
     int fd;
     trace::StringRowId string_id;  // none: not known
     bool late = false;             // looked up after the call
+    bool is_pidfd = false;         // the kernel has put it into the message (SCM_PIDFD)
   };
 
   // Both must outlive this object.

@@ -35,7 +35,7 @@ Result<void> DescriptorTracker::follow_sending(const usc_event& event, Descripto
     const trace::PassedFile file = trace::passed_file(string.numbers);
     const bool late = (string.flags & USC_STRING_LATE) != 0;
     const Descriptor* found = is_said(owner, event.entry_ns) && !late ? known(*owner.table, file.fd) : nullptr;
-    Passed passed{string.arg, file.fd, string.string_id, late};
+    Passed passed{string.arg, file.fd, string.string_id, late, file.is_pidfd};
     if (found && found->socket != 0) {
       passed.string_id = sockets_[found->socket - 1].label;
       if (file.is_socket) found_sockets_[proc_name_of_socket(file.ino)] = found->socket;
@@ -62,7 +62,7 @@ void DescriptorTracker::follow_receiving(const usc_event& event, DescriptorOwner
     update.passed = PassedKey{file.dev, file.ino, string.string_id, file.is_socket};
     update.descriptor.close_on_exec = facts.close_on_exec.holds(event);
     owner.table->descriptors.begin_open(update.fd);
-    passed_.push_back({string.arg, file.fd, name_of_received(*update.passed)});
+    passed_.push_back({string.arg, file.fd, name_of_received(*update.passed), false, file.is_pidfd});
     plan(std::move(update));
   }
 }

@@ -107,8 +107,10 @@ Result<bool> SetWriter::write_of(const Look& look, EventRowId event_id, const us
 
 Result<void> SetWriter::write_passed(EventRowId event_id, std::span<const DescriptorTracker::Passed> passed) {
   std::int64_t place = 0;
-  for (const auto& [arg, fd, name, late] : passed)
-    if (auto done = rows_->add(event_id, arg, place++, fd, LastingText{"passed"}, maybe_id(name), late ? 1 : 0); !done)
+  for (const auto& [arg, fd, name, late, is_pidfd] : passed)
+    if (auto done = rows_->add(event_id, arg, place++, fd, LastingText{is_pidfd ? "pidfd" : "passed"}, maybe_id(name),
+                               late ? 1 : 0);
+        !done)
       return done;
   return {};
 }

@@ -341,6 +341,8 @@ struct passed_walk {
 	__u32 arg;
 	__u32 kind; /* enum usc_string_kind */
 	__u32 flags;
+	__u32 type; /* of the control message at hand */
+	__u32 pad;
 };
 
 /* Room for a string's record, of the hooks of calls alone; a word more, for its padding. Or for a futex's. Behind a

@@ -165,7 +165,7 @@ struct usc_passed {
 	__u32 filesystem; /* its number, as statfs(2) has it */
 	__u32 links;	  /* 0: deleted, or it never had a name */
 	__u32 space;	  /* OPENED: the mount namespace of the task, by its inode */
-	__u32 pad;
+	__u32 type;	  /* PASSED, PASSED_OUT: of the control message, SCM_RIGHTS or SCM_PIDFD */
 	__u64 pad3[2];
 	__u16 path_bytes;
 	__u8 truncated; /* not all components fitted */

@@ -49,6 +49,18 @@ TEST(PassedFile, PathIsPutTogether) {
   EXPECT_EQ(passed_file(passed_bytes(kDisk, S_IFDIR, 20, "")).name, "/");
 }
 
+// A pidfd may be passed by a program, or put into the message by the kernel.
+TEST(PassedFile, WhatTheKernelPutsThere) {
+  std::string bytes = passed_bytes(0x50494446, S_IFREG, 1, "");
+  EXPECT_EQ(passed_file(bytes).name, "anon_inode:[pidfd]");
+  EXPECT_FALSE(passed_file(bytes).is_pidfd);
+  constexpr std::uint32_t kScmPidfd = 4;
+  std::memcpy(bytes.data() + offsetof(usc_passed, type), &kScmPidfd, sizeof(kScmPidfd));
+  const PassedFile file = passed_file(bytes);
+  EXPECT_TRUE(file.is_pidfd);
+  EXPECT_TRUE(passed_file(passed_numbers(file)).is_pidfd);
+}
+
 TEST(PassedFile, BothBackendsNameWhatIsInNoFolderAlike) {
   for (const char* name : {"[eventfd] (deleted)", "anon_inode:[eventfd]"}) {
     const PassedFile file = passed_file(passed_bytes(kAnonymous, 0600, 1, components({name})));

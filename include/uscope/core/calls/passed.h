@@ -84,6 +84,7 @@ USC_SUBPROGRAM int send_passed(struct task_entry *t, struct string_scratch *room
 	__builtin_memset(&room->passed, 0, sizeof(room->passed));
 	describe_file(file, &room->passed);
 	room->passed.fd = fd;
+	room->passed.type = room->passing.type;
 	bytes = path_components(task, file, &room->path);
 	release_image_file(file);
 	t->event_flags |= USC_EVENT_PASSES;
@@ -160,6 +161,7 @@ static __always_inline void begin_control(struct passed_walk *walk)
 	walk->control = at + ((bytes + step - 1) & ~(step - 1));
 	if (level != LEVEL_SOCKET || (type != MESSAGE_RIGHTS && type != MESSAGE_PIDFD))
 		return;
+	walk->type = type;
 	walk->next = at + size;
 	walk->left = (bytes - size) / sizeof(__u32);
 }
