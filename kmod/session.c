@@ -105,8 +105,8 @@ static int check_start(const struct usc_device_start *start)
 		return -EINVAL;
 	if (start->reserved || config->signals > 1 || config->cpus != nr_cpu_ids ||
 	    config->scope.mode < USC_MODE_APP_LAST || config->scope.mode > USC_MODE_ALL_ALL ||
-	    config->string_bytes > USC_STRING_MOST || config->data_bytes > USC_DATA_MOST || !config->scope.budget ||
-	    config->scope.budget > USC_MAX_FRAMES)
+	    config->string_bytes > USC_STRING_MOST || config->data_bytes > USC_DATA_MOST ||
+	    config->argument_bytes > USC_ARGV_MOST || !config->scope.budget || config->scope.budget > USC_MAX_FRAMES)
 		return -EINVAL;
 	if (!is_power_of_2(start->ring_bytes) || start->ring_bytes < USC_DEVICE_RING_MIN ||
 	    start->ring_bytes > USC_DEVICE_RING_MAX || start->rows > USC_DEVICE_ROWS_MAX ||

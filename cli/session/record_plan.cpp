@@ -111,6 +111,7 @@ __u8 structure_place(usc_config& config, std::uint64_t word) {
 void choose_strings(const RecordVerbOptions& options, bool follows, usc_config& config) {
   if (!options.no_strings) config.string_bytes = options.string_bytes;
   config.data_bytes = options.data_bytes;
+  config.argument_bytes = options.argument_bytes;
   const auto chosen = [&](usc_abi abi, std::uint32_t nr) {
     const std::uint64_t kinds = syscalls::syscall_strings(abi, nr, options.data_bytes != 0);
     if (options.no_strings) return kinds == usc_string_slot(0, USC_STRING_FUTEX) ? kinds : 0;
@@ -211,6 +212,7 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options)
       {"target", trace_text(Redactor(options.redact).hides(describe_target(options)) ? std::string(kRedacted)
                                                                                      : describe_target(options))},
       {"strings", std::to_string(out.config.string_bytes)},
+      {"argument_bytes", std::to_string(out.config.argument_bytes)},
       {"mount_space", std::to_string(out.config.mount_space)},
       {"data", std::to_string(out.config.data_bytes)},
       {"signals", std::to_string(out.config.signals)},

@@ -36,6 +36,7 @@ struct RecordVerbOptions {
   bool no_strings = false;
   std::vector<std::string> redact;
   unsigned string_bytes = USC_STRING_DEFAULT;
+  unsigned argument_bytes = USC_ARGV_DEFAULT;
   unsigned data_bytes = 0;  // 0: no contents
   bool signals = false;
   bool print = false;

@@ -72,6 +72,11 @@ void define_record(Verb& verb) {
               USC_STRING_MOST)
       ->type_name("N")
       ->capture_default_str();
+  take_number(verb.add_option("--argument-bytes", options->argument_bytes,
+                              "bytes kept of each program's argument list, at most"),
+              USC_ARGV_LEAST, USC_ARGV_MOST)
+      ->type_name("N")
+      ->capture_default_str();
   take_number(
       verb.add_option("--data", options->data_bytes,
                       "keep the first N bytes of what reads and writes carry, and the structures that calls are given"),

@@ -16,7 +16,7 @@
 #define USC_CONTROL_ABI 16 /* moves with every change of a layout below */
 
 #define USC_SYSCALL_BITS 512
-#define USC_STRUCTURE_WORDS 64
+#define USC_STRUCTURE_WORDS 128
 
 struct usc_config {
 	struct usc_scope scope;
@@ -39,6 +39,8 @@ struct usc_config {
 	__u32 data_bytes;   /* taken of what a call carries, at most: 1 … USC_DATA_MOST; 0: no kind asks for it */
 	__u32 signals;	    /* 1: signals are recorded; the BPF programs of it are loaded only then */
 	__u32 mount_space;  /* the tracer's mount namespace, by its inode; 0: files are not told apart by theirs */
+	__u32 argument_bytes; /* kept of a program's argument list: USC_ARGV_LEAST … USC_ARGV_MOST; 0: USC_ARGV_DEFAULT */
+	__u32 pad;
 	struct usc_program program; /* which of these calls are recorded; the others are not walked */
 	struct usc_query query;	    /* what is summed of them, so that they leave no records; not of signals */
 };
@@ -83,7 +85,7 @@ struct usc_loss_key {
 	__u32 cause;
 };
 
-USC_ASSERT_SIZE(usc_config, 11968);
+USC_ASSERT_SIZE(usc_config, 12488);
 USC_ASSERT_SIZE(usc_file_entry, 40);
 USC_ASSERT_SIZE(usc_loss_key, 8);
 

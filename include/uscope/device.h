@@ -305,7 +305,7 @@ static inline int usc_device_refusal(unsigned int command, unsigned int phase)
 }
 
 USC_ASSERT_SIZE(usc_device_version, 48);
-USC_ASSERT_SIZE(usc_device_start, 12000);
+USC_ASSERT_SIZE(usc_device_start, 12520);
 USC_ASSERT_SIZE(usc_ring_control, 128);
 USC_ASSERT_SIZE(usc_device_table, 56);
 USC_ASSERT_SIZE(usc_device_file, 24);

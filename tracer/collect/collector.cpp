@@ -88,6 +88,7 @@ Collector::Collector(Backend& backend, FileTable& files, RowBuildQueue& maker, t
           backend, sink, inputs_, [this](const usc_stack& stack) { on_stack(stack); }, config.verify_every != 0,
           compare_observer),
       losses_(backend, sink) {
+  if (config.argument_bytes != 0) arrivals_.set_argument_bytes(config.argument_bytes);
   files_.set_mapped_files([this] { return mappings_.files_of(tasks_.spaces_in_use()); });
 }
 

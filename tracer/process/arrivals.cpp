@@ -12,7 +12,7 @@ namespace {
 
 // The image of a process that ran before, with path and arguments; too long ones are cut, as the kernel side cuts them.
 // If the process has gone, has become something else by now, or does not answer, its name is all there is.
-trace::RecordBuilder<usc_exec> completed(const usc_exec& exec, const ProcessPortrait& portrait) {
+trace::RecordBuilder<usc_exec> completed(const usc_exec& exec, const ProcessPortrait& portrait, std::size_t most) {
   const std::string name(exec.name, strnlen(exec.name, sizeof(exec.name)));
   const bool is_same = !portrait.path.empty() && portrait.name == name;
   std::string path = is_same ? portrait.path : name;
@@ -23,9 +23,8 @@ trace::RecordBuilder<usc_exec> completed(const usc_exec& exec, const ProcessPort
   whole.path_bytes = static_cast<__u16>(path.size());
   whole.argv_total = static_cast<__u32>(arguments.size());
   std::string_view end;
-  if (arguments.size() > USC_ARGV_BYTES)
-    end = std::string_view(arguments).substr(arguments.size() - USC_ARGV_END_BYTES);
-  const std::size_t kept = end.empty() ? arguments.size() : USC_ARGV_BYTES - USC_ARGV_END_BYTES;
+  if (arguments.size() > most) end = std::string_view(arguments).substr(arguments.size() - USC_ARGV_END_BYTES);
+  const std::size_t kept = end.empty() ? arguments.size() : most - USC_ARGV_END_BYTES;
   whole.argv_bytes = static_cast<__u16>(kept);
   std::string tail = path + arguments.substr(0, kept);
   if (const std::size_t whole_ones = end.find('\0'); whole_ones != std::string_view::npos)
@@ -81,7 +80,7 @@ Result<void> Arrivals::complete_image(const usc_exec& exec, std::uint32_t pid, b
       write_descriptors(trace::ProcessId(exec.process), portrait.descriptors_ns, monotonic_ns(), portrait.descriptors);
   if (!done) return done;
   adopted_.push_back(pid);
-  return write(strings_.filter(completed(exec, portrait).head()), written);
+  return write(strings_.filter(completed(exec, portrait, argument_bytes_).head()), written);
 }
 
 Result<void> Arrivals::write_descriptors(trace::ProcessId process, std::uint64_t from_ns, std::uint64_t until_ns,

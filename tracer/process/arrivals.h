@@ -25,6 +25,8 @@ class Arrivals {
   Arrivals(PortraitSource& portraits, trace::StringFilter& strings, trace::RecordSink& sink)
       : portraits_(portraits), strings_(strings), sink_(sink) {}
 
+  // How much of an argument list is kept, as usc_config has it.
+  void set_argument_bytes(std::size_t bytes) { argument_bytes_ = bytes; }
   // The command that is about to be started: remembers what it has open by then.
   void set_command(std::uint32_t pid);
   // Writes what the launched command has open. Descriptors of another process that was not forked by a traced one are
@@ -49,6 +51,7 @@ class Arrivals {
   PortraitSource& portraits_;
   trace::StringFilter& strings_;
   trace::RecordSink& sink_;
+  std::size_t argument_bytes_ = USC_ARGV_DEFAULT;
   std::vector<OpenDescriptor> of_command_;       // until its process comes
   std::unordered_set<trace::ProcessId> unread_;  // processes whose image comes next
   std::vector<std::uint32_t> adopted_;

@@ -316,6 +316,12 @@ struct text_scratch {
 	struct path_walk walk;
 };
 
+/* Room for an exec's record, with what is kept of its argument list; of the hook of execs alone. */
+struct exec_scratch {
+	struct usc_exec exec;
+	char data[USC_PATH_BYTES + USC_ARGV_MOST + 2 * sizeof(struct usc_argv_end)];
+};
+
 #define STRING_BYTES_MOST (sizeof(struct usc_vector) + USC_DATA_MOST)
 
 /* How far the buffers of a call have been gone through. Not on the stack: what a program reads from memory the verifier

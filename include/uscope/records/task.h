@@ -5,7 +5,9 @@
 
 #include "uscope/records/head.h"
 
-#define USC_ARGV_BYTES 1024    /* longest argument list taken in the kernel */
+#define USC_ARGV_DEFAULT 1024  /* longest argument list that is kept whole, if nothing else is asked for, */
+#define USC_ARGV_LEAST 512     /* at least, */
+#define USC_ARGV_MOST 32768    /* and at most */
 #define USC_ARGV_END_BYTES 256 /* of them the end of a list that is longer */
 
 #define USC_TASK_PROCESS 1  /* first thread of a new process */

@@ -5,6 +5,7 @@
     arguments.py USCOPE FIXTURE
 """
 
+import json
 import os
 import re
 import subprocess
@@ -168,3 +169,20 @@ class Arguments(unittest.TestCase):
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)
+    def test_as_much_of_an_argument_list_as_is_asked_for(self):
+        long = os.path.join(self.folder.name, "long.db")
+        for count, whole in ((2400, True), (5000, False)):  # 31 and 66 KB
+            many = [f"argument{i}" for i in range(count)]
+            output(USCOPE, "record", "-q", *BACKEND_OPTIONS, "-e", "execve", "--argument-bytes", "32768", "-o", long, "--", "true", *many)
+            kept = json.loads(output(USCOPE, "sql", "--format", "json", long, "SELECT argv FROM image ORDER BY id DESC LIMIT 1"))
+            kept = json.loads(kept["results"][0]["rows"][0][0]) if "results" in kept else json.loads(kept["rows"][0][0])
+            if whole:
+                self.assertEqual(kept, ["true", *many])
+            else:
+                gap = kept.index(None)
+                self.assertEqual(kept[:gap - 1], ["true", *many][:gap - 1])
+                self.assertGreater(gap, 2400)
+                self.assertEqual(kept[gap + 1:], many[-len(kept[gap + 1:]):])
+        refused = subprocess.run([USCOPE, "record", "--argument-bytes", "40000", "--", "true"], capture_output=True, text=True, check=False)
+        self.assertEqual(refused.returncode, 125, refused.stderr)
+

@@ -141,15 +141,15 @@ static __noinline __u32 announce_image(struct task_struct *task, struct task_ent
 }
 
 /* Takes the end of a list that is longer than what is kept. Returns how many bytes it takes; 0: it could not be read. */
-static __always_inline __u32 take_argv_end(struct text_scratch *text, __u64 at, __u64 arg_end)
+static __always_inline __u32 take_argv_end(struct exec_scratch *room, __u64 at, __u64 arg_end)
 {
 	struct usc_argv_end *end;
 
 	/* For the verifier: from here on the bounds are those of this register. */
 	__asm__ volatile("" : "+r"(at));
-	if (at > USC_PATH_BYTES + USC_ARGV_BYTES)
+	if (at > USC_PATH_BYTES + USC_ARGV_MOST - USC_ARGV_END_BYTES)
 		return 0;
-	end = (struct usc_argv_end *)(text->exec.data + at);
+	end = (struct usc_argv_end *)(room->data + at);
 	__builtin_memset(end, 0, sizeof(*end));
 	if (read_user(end->text, USC_ARGV_END_BYTES, (void *)(arg_end - USC_ARGV_END_BYTES)))
 		return 0;
@@ -157,47 +157,61 @@ static __always_inline __u32 take_argv_end(struct text_scratch *text, __u64 at, 
 	return sizeof(*end) + USC_ARGV_END_BYTES;
 }
 
+/* How much of an argument list is kept whole. */
+static __always_inline __u64 most_argument_bytes(void)
+{
+	__u64 most = config.argument_bytes;
+
+	if (most < USC_ARGV_LEAST)
+		return USC_ARGV_DEFAULT;
+	return most > USC_ARGV_MOST ? USC_ARGV_MOST : most;
+}
+
 static __noinline int send_exec(struct task_struct *task, struct task_entry *t, struct linux_binprm *bprm,
 				__u32 old_tid, __u64 now)
 {
 	__u32 cpu_number = current_cpu();
-	struct text_scratch *text = text_at(cpu_number);
-	__u64 arg_start, arg_end, total,
-		kept; /* 64 bits: 6.1's verifier loses a bound that is tested on a 32-bit copy */
-	__u32 bytes;
+	struct exec_scratch *room = exec_at(cpu_number);
+	__u64 arg_start, arg_end, total, most = most_argument_bytes();
+	__u64 kept, bytes; /* 64 bits: 6.1's verifier loses a bound that is tested on a 32-bit copy */
 	long got;
 
-	if (!text || !t)
+	if (!room || !t)
 		return 0;
-	__builtin_memset(&text->exec, 0, sizeof(text->exec));
-	text->exec.process = t->process;
-	text->exec.image = t->image;
-	text->exec.mm = t->mm;
-	text->exec.exe_file = t->exe_file;
-	text->exec.old_tid = old_tid;
-	text->exec.tid = task->pid;
-	read_kernel_text(text->exec.name, sizeof(text->exec.name), task->comm);
-	got = read_kernel_text(text->exec.data, USC_PATH_BYTES, image_name(bprm));
+	__builtin_memset(&room->exec, 0, sizeof(room->exec));
+	room->exec.process = t->process;
+	room->exec.image = t->image;
+	room->exec.mm = t->mm;
+	room->exec.exe_file = t->exe_file;
+	room->exec.old_tid = old_tid;
+	room->exec.tid = task->pid;
+	read_kernel_text(room->exec.name, sizeof(room->exec.name), task->comm);
+	got = read_kernel_text(room->data, USC_PATH_BYTES, image_name(bprm));
 	if (got < 1 || got > USC_PATH_BYTES)
 		got = 1;
 	bytes = got - 1;
-	text->exec.path_bytes = bytes;
+	room->exec.path_bytes = bytes;
 	arg_start = MM_FIELD(task, arg_start);
 	arg_end = MM_FIELD(task, arg_end);
 	total = arg_end - arg_start;
-	text->exec.argv_total = total;
+	room->exec.argv_total = total;
 	kept = total;
-	if (kept > USC_ARGV_BYTES)
-		kept = USC_ARGV_BYTES - USC_ARGV_END_BYTES;
-	if (bytes < USC_PATH_BYTES && kept && !read_user(text->exec.data + bytes, kept, (void *)arg_start)) {
-		text->exec.argv_bytes = kept;
+	if (kept > most)
+		kept = most - USC_ARGV_END_BYTES;
+	/* For the verifier of Linux 6.1, which learns nothing by a comparison of two registers. */
+	__asm__ volatile("" : "+r"(kept));
+	if (bytes < USC_PATH_BYTES && kept && kept <= USC_ARGV_MOST &&
+	    !read_user(room->data + bytes, kept, (void *)arg_start)) {
+		room->exec.argv_bytes = kept;
 		bytes += kept;
 	}
-	bytes = (bytes + 7) & ~7u;
-	if (total > USC_ARGV_BYTES)
-		bytes += take_argv_end(text, bytes, arg_end);
-	if (bytes > USC_PATH_BYTES + USC_ARGV_BYTES + 2 * sizeof(struct usc_argv_end) ||
-	    send_record(&text->exec.head, USC_RECORD_EXEC, sizeof(text->exec) + bytes, t->serial, now, true))
+	bytes = (bytes + 7) & ~7ull;
+	if (total > most)
+		bytes += take_argv_end(room, bytes, arg_end);
+	/* What it knows of the bounds is lost by the rounding. */
+	__asm__ volatile("" : "+r"(bytes));
+	if (bytes > sizeof(room->data) ||
+	    send_record(&room->exec.head, USC_RECORD_EXEC, sizeof(room->exec) + bytes, t->serial, now, true))
 		count_loss(cpu_state_of(cpu_number), USC_LOSS_RING_FULL_RECORD, t->process);
 	return 0;
 }

@@ -162,8 +162,15 @@ TEST_F(ArrivalsTest, LongPathsAndArgumentsAreCutAsTheKernelSideCutsThem) {
   ASSERT_TRUE(arrivals_.write_image(image(), kPid));
   EXPECT_EQ(written_image().first.size(), static_cast<std::size_t>(USC_PATH_BYTES));
   // Of the end, only whole arguments are kept.
-  EXPECT_EQ(written_image().second.size(), static_cast<std::size_t>(USC_ARGV_BYTES - USC_ARGV_END_BYTES));
+  EXPECT_EQ(written_image().second.size(), static_cast<std::size_t>(USC_ARGV_DEFAULT - USC_ARGV_END_BYTES));
   EXPECT_EQ(sink_.all<usc_exec>()[0].argv_total, 3000U);
+}
+
+TEST_F(ArrivalsTest, AsMuchOfArgumentsIsKeptAsIsAskedFor) {
+  proc_.processes[kPid].arguments = std::string(30000, 'a');
+  arrivals_.set_argument_bytes(USC_ARGV_MOST);
+  ASSERT_TRUE(arrivals_.write_image(image(), kPid));
+  EXPECT_EQ(written_image().second.size(), 30000U);
 }
 
 TEST_F(ArrivalsTest, WhatTheUserHidesIsNotWritten) {
