@@ -113,24 +113,55 @@ constexpr CommandArguments kEntries[] = {
     {"prctl", "PR_SET_PTRACER", "fi"},
     {"prctl", "", "foooo"},
 
+    {"quotactl", "Q_QUOTAON", "fsfs", {{2, &kQuotaFormat}}},
+    {"quotactl", "Q_QUOTAOFF", "fs"},
+    {"quotactl", "Q_GETFMT", "fs-p"},
+    {"quotactl", "Q_GETINFO", "fs-p"},
+    {"quotactl", "Q_SETINFO", "fs-p"},
+    {"quotactl", "Q_SYNC", "fs"},
+    {"quotactl", "Q_XQUOTAON", "fs-p"},
+    {"quotactl", "Q_XQUOTAOFF", "fs-p"},
+    {"quotactl", "Q_XGETQSTAT", "fs-p"},
+    {"quotactl", "Q_XGETQSTATV", "fs-p"},
+    {"quotactl", "Q_XQUOTARM", "fs-p"},
+    {"quotactl", "Q_XQUOTASYNC", "fs"},
+    {"quotactl", "", "fsup"},
+    {"quotactl_fd", "Q_QUOTAON", "dfus"},
+    {"quotactl_fd", "Q_QUOTAOFF", "df"},
+    {"quotactl_fd", "Q_GETFMT", "df-p"},
+    {"quotactl_fd", "Q_GETINFO", "df-p"},
+    {"quotactl_fd", "Q_SETINFO", "df-p"},
+    {"quotactl_fd", "Q_SYNC", "df"},
+    {"quotactl_fd", "", "dfup"},
+
+    {"syslog", "SYSLOG_ACTION_CLOSE", "f"},
+    {"syslog", "SYSLOG_ACTION_OPEN", "f"},
+    {"syslog", "SYSLOG_ACTION_CLEAR", "f"},
+    {"syslog", "SYSLOG_ACTION_CONSOLE_OFF", "f"},
+    {"syslog", "SYSLOG_ACTION_CONSOLE_ON", "f"},
+    {"syslog", "SYSLOG_ACTION_CONSOLE_LEVEL", "f-i"},
+    {"syslog", "SYSLOG_ACTION_SIZE_UNREAD", "f"},
+    {"syslog", "SYSLOG_ACTION_SIZE_BUFFER", "f"},
+    {"syslog", "", "fpi"},
+
     {"ptrace", "PTRACE_TRACEME", "F"},
-    {"ptrace", "PTRACE_SEIZE", "Flpf", {{3, &kPtraceOption}}},
-    {"ptrace", "PTRACE_SETOPTIONS", "Flpf", {{3, &kPtraceOption}}},
-    {"ptrace", "PTRACE_ATTACH", "Fl"},
-    {"ptrace", "PTRACE_INTERRUPT", "Fl"},
-    {"ptrace", "PTRACE_LISTEN", "Fl"},
-    {"ptrace", "PTRACE_KILL", "Fl"},
-    {"ptrace", "PTRACE_GETREGS", "Fl-p"},
-    {"ptrace", "PTRACE_SETREGS", "Fl-p"},
-    {"ptrace", "PTRACE_GETFPREGS", "Fl-p"},
-    {"ptrace", "PTRACE_SETFPREGS", "Fl-p"},
-    {"ptrace", "PTRACE_GETEVENTMSG", "Fl-p"},
-    {"ptrace", "PTRACE_GETSIGINFO", "Fl-p"},
-    {"ptrace", "PTRACE_SETSIGINFO", "Fl-p"},
-    {"ptrace", "PTRACE_CONT", "Flpg"},
-    {"ptrace", "PTRACE_DETACH", "Flpg"},
-    {"ptrace", "PTRACE_SYSCALL", "Flpg"},
-    {"ptrace", "PTRACE_SINGLESTEP", "Flpg"},
+    {"ptrace", "PTRACE_SEIZE", "Fipf", {{3, &kPtraceOption}}},
+    {"ptrace", "PTRACE_SETOPTIONS", "Fipf", {{3, &kPtraceOption}}},
+    {"ptrace", "PTRACE_ATTACH", "Fi"},
+    {"ptrace", "PTRACE_INTERRUPT", "Fi"},
+    {"ptrace", "PTRACE_LISTEN", "Fi"},
+    {"ptrace", "PTRACE_KILL", "Fi"},
+    {"ptrace", "PTRACE_GETREGS", "Fi-p"},
+    {"ptrace", "PTRACE_SETREGS", "Fi-p"},
+    {"ptrace", "PTRACE_GETFPREGS", "Fi-p"},
+    {"ptrace", "PTRACE_SETFPREGS", "Fi-p"},
+    {"ptrace", "PTRACE_GETEVENTMSG", "Fi-p"},
+    {"ptrace", "PTRACE_GETSIGINFO", "Fi-p"},
+    {"ptrace", "PTRACE_SETSIGINFO", "Fi-p"},
+    {"ptrace", "PTRACE_CONT", "Fipg"},
+    {"ptrace", "PTRACE_DETACH", "Fipg"},
+    {"ptrace", "PTRACE_SYSCALL", "Fipg"},
+    {"ptrace", "PTRACE_SINGLESTEP", "Fipg"},
 
     {"seccomp", "SECCOMP_SET_MODE_FILTER", "ffp", {{1, &kSeccompFlag}}},
 
@@ -157,7 +188,7 @@ constexpr CommandArguments kEntries[] = {
     {"keyctl", "KEYCTL_READ", "fipz", {{1, &kKeyring}}},
     {"keyctl", "KEYCTL_INSTANTIATE", "fipzi", {{1, &kKeyring}, {4, &kKeyring}}},
     {"keyctl", "KEYCTL_NEGATE", "fiui", {{1, &kKeyring}, {3, &kKeyring}}},
-    {"keyctl", "KEYCTL_SET_REQKEY_KEYRING", "fi"},
+    {"keyctl", "KEYCTL_SET_REQKEY_KEYRING", "fi", {{1, &kKeyRequest}}},
     {"keyctl", "KEYCTL_SET_TIMEOUT", "fiu", {{1, &kKeyring}}},
     {"keyctl", "KEYCTL_ASSUME_AUTHORITY", "fi", {{1, &kKeyring}}},
     {"keyctl", "KEYCTL_GET_SECURITY", "fipz", {{1, &kKeyring}}},
@@ -167,6 +198,7 @@ constexpr CommandArguments kEntries[] = {
     {"keyctl", "KEYCTL_INVALIDATE", "fi", {{1, &kKeyring}}},
     {"keyctl", "KEYCTL_GET_PERSISTENT", "fui", {{2, &kKeyring}}},
     {"keyctl", "KEYCTL_RESTRICT_KEYRING", "fiss", {{1, &kKeyring}}},
+    {"keyctl", "KEYCTL_CAPABILITIES", "fpz"},
     {"keyctl", "KEYCTL_MOVE", "fiiif", {{1, &kKeyring}, {2, &kKeyring}}},
     {"keyctl", "", "foooo"},
 };
@@ -178,12 +210,23 @@ struct CommandCall {
   const CommandArguments* any = nullptr;
 };
 
+std::size_t place_of_command(std::string_view call) {
+  if (call == "kcmp") return 2;
+  return call == "fcntl" || call == "fsconfig" || call == "futex" || call == "quotactl_fd" ? 1 : 0;
+}
+
+// The command in the argument that has it. The commands of all these calls are of 32 bits but for ptrace's; quotactl
+// has a type of quota below it.
+std::uint64_t command_in(std::string_view call, std::uint64_t bits) {
+  constexpr unsigned kQuotaTypeBits = 8;
+  if (call == "ptrace") return bits;
+  return (bits & 0xffffffffU) >> (call.starts_with("quotactl") ? kQuotaTypeBits : 0);
+}
+
 std::map<std::string_view, CommandCall> index_of_calls() {
-  constexpr std::string_view kSecond = " fcntl fsconfig futex ";
   std::map<std::string_view, CommandCall> calls;
   for (const CommandArguments& entry : kEntries) {
-    const bool is_second = kSecond.find(entry.call) != std::string_view::npos;
-    const std::size_t place = entry.call == "kcmp" ? 2 : is_second ? 1 : 0;
+    const std::size_t place = place_of_command(entry.call);
     CommandCall& call =
         calls.try_emplace(entry.call, CommandCall{place, flags_of(entry.call, place), {}}).first->second;
     const std::optional<std::uint64_t> value = flag_value(*call.commands, entry.command);
@@ -206,9 +249,7 @@ const CommandCall* call_of(std::string_view name) {
 const CommandArguments* command_arguments(std::string_view call, std::span<const std::int64_t> args) {
   const CommandCall* of = call_of(call);
   if (of == nullptr || of->place >= args.size()) return nullptr;
-  // The commands of all these calls are of 32 bits but for ptrace's.
-  std::uint64_t command = static_cast<std::uint64_t>(args[of->place]) & of->commands->part;
-  if (call != "ptrace") command &= 0xffffffffU;
+  const std::uint64_t command = command_in(call, static_cast<std::uint64_t>(args[of->place])) & of->commands->part;
   const auto at = of->by_command.find(command);
   return at == of->by_command.end() ? of->any : at->second;
 }

@@ -55,6 +55,8 @@ constexpr FlagArgument kFlagArguments[] = {
     {"fsmount", 1, &kFsMount},
     {"fsmount", 2, &kMountAttr},
     {"fspick", 2, &kFsPick},
+    {"statmount", 3, &kStatmount},
+    {"listmount", 3, &kListmount},
     {"mmap", 2, &kProt},
     {"mmap", 3, &kMap},
     {"mprotect", 2, &kProt},
@@ -184,11 +186,13 @@ constexpr FlagArgument kFlagArguments[] = {
     {"keyctl", 0, &kKeyctl},
     {"add_key", 4, &kKeyring},
     {"request_key", 3, &kKeyring},
+    {"kexec_load", 3, &kKexec},
     {"kexec_file_load", 4, &kKexecFile},
     {"finit_module", 2, &kModule},
     {"delete_module", 1, &kOpenFlagsOnly},
     {"landlock_create_ruleset", 2, &kLandlockCreate},
     {"landlock_add_rule", 1, &kLandlockRule},
+    {"landlock_add_rule", 3, &kLandlockAddRule},
     {"landlock_restrict_self", 1, &kLandlockRestrict},
     {"lsm_get_self_attr", 0, &kLsmAttr},
     {"lsm_get_self_attr", 3, &kLsmFlag},
@@ -201,6 +205,9 @@ constexpr FlagArgument kFlagArguments[] = {
     {"reboot", 1, &kRebootMagic},
     {"reboot", 2, &kReboot},
     {"rseq", 2, &kRseq},
+    {"syslog", 0, &kSyslog},
+    {"quotactl", 0, &kQuota},
+    {"quotactl_fd", 1, &kQuota},
 };
 
 const char* name_of(std::span<const FlagName> names, std::uint64_t value) {
@@ -245,8 +252,17 @@ const FlagSet& child_codes() {
 }
 
 const FlagSet& quota_commands() {
-  static constexpr FlagSet kCommands = one_of(kernel::kQuota);
-  return kCommands;
+  return kQuota;
+}
+
+const FlagSet& futex_operations() {
+  static constexpr FlagSet kOperations = one_of(kernel::kFutexOperation);
+  return kOperations;
+}
+
+const FlagSet& futex_comparisons() {
+  static constexpr FlagSet kComparisons = one_of(kernel::kFutexComparison);
+  return kComparisons;
 }
 
 const FlagSet& quota_types() {

@@ -53,6 +53,10 @@ struct FlagSet {
 [[nodiscard]] const FlagSet& quota_commands();
 [[nodiscard]] const FlagSet& quota_types();
 
+// Parts of what FUTEX_WAKE_OP does to the second futex.
+[[nodiscard]] const FlagSet& futex_operations();
+[[nodiscard]] const FlagSet& futex_comparisons();
+
 // Of fields of structures: `events` of struct pollfd and of struct epoll_event, and si_code of a child's siginfo_t.
 [[nodiscard]] const FlagSet& poll_events();
 [[nodiscard]] const FlagSet& epoll_events();

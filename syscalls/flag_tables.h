@@ -188,10 +188,9 @@ constexpr FlagSet kFsOpen = any_of(kernel::kFsOpen);
 constexpr FlagSet kFsConfig = one_of(kernel::kFsConfig);
 constexpr FlagSet kFsMount = any_of(kernel::kFsMount);
 constexpr FlagSet kFsPick = any_of(kernel::kFsPick);
-// MOUNT_ATTR__ATIME is a field of the flags, and 0 of it MOUNT_ATTR_RELATIME.
-constexpr FlagName kMountAttrTimes[] = {
-    {0x10, "MOUNT_ATTR_NOATIME"}, {0x20, "MOUNT_ATTR_STRICTATIME"}, {0x70, "MOUNT_ATTR__ATIME"}};
-constexpr FlagSet kMountAttr{0x70, kMountAttrTimes, kernel::kMountAttr, true};
+constexpr FlagSet kMountAttr = any_of(kernel::kMountAttr);
+constexpr FlagSet kStatmount = any_of(kernel::kStatmountFlag);
+constexpr FlagSet kListmount = any_of(kernel::kListmount);
 constexpr FlagSet kMoveMount = any_of(kernel::kMoveMount);
 constexpr FlagSet kOpenTree = any_of(kernel::kOpenTree);
 constexpr FlagSet kXattr = any_of(kernel::kXattr);
@@ -218,10 +217,13 @@ constexpr FlagSet kPerf = any_of(kernel::kPerf);
 constexpr FlagSet kKcmp = one_of(kernel::kKcmp);
 constexpr FlagSet kKeyctl = one_of(kernel::kKeyctl);
 constexpr FlagSet kKeyring = one_of(kernel::kKeyring);
+constexpr FlagSet kKeyRequest = one_of(kernel::kKeyRequest);
+constexpr FlagSet kKexec{0xffff0000, kernel::kKexecArchitecture, kernel::kKexec};
 constexpr FlagSet kKexecFile = any_of(kernel::kKexecFile);
 constexpr FlagSet kModule = any_of(kernel::kModule);
 constexpr FlagSet kLandlockCreate = any_of(kernel::kLandlockCreate);
 constexpr FlagSet kLandlockRule = one_of(kernel::kLandlockRule);
+constexpr FlagSet kLandlockAddRule = any_of(kernel::kLandlockAddRule);
 constexpr FlagSet kLandlockRestrict = any_of(kernel::kLandlockRestrict);
 constexpr FlagSet kLsmAttr = one_of(kernel::kLsmAttr);
 constexpr FlagSet kLsmFlag = any_of(kernel::kLsmFlag);
@@ -230,6 +232,15 @@ constexpr FlagSet kMembarrierFlag = any_of(kernel::kMembarrierFlag);
 constexpr FlagName kIoUringRegistered[] = {{0x80000000, "IORING_REGISTER_USE_REGISTERED_RING"}};
 constexpr FlagSet kIoUringRegister{0x7fffffff, kernel::kIoUringRegister, kIoUringRegistered};
 constexpr FlagSet kIoUringEnter = any_of(kernel::kIoUringEnter);
+// The kernel keeps the actions to itself; syslog(2) has their names without the prefix.
+constexpr FlagName kSyslogActions[] = {
+    {0, "SYSLOG_ACTION_CLOSE"},       {1, "SYSLOG_ACTION_OPEN"},        {2, "SYSLOG_ACTION_READ"},
+    {3, "SYSLOG_ACTION_READ_ALL"},    {4, "SYSLOG_ACTION_READ_CLEAR"},  {5, "SYSLOG_ACTION_CLEAR"},
+    {6, "SYSLOG_ACTION_CONSOLE_OFF"}, {7, "SYSLOG_ACTION_CONSOLE_ON"},  {8, "SYSLOG_ACTION_CONSOLE_LEVEL"},
+    {9, "SYSLOG_ACTION_SIZE_UNREAD"}, {10, "SYSLOG_ACTION_SIZE_BUFFER"}};
+constexpr FlagSet kSyslog = one_of(kSyslogActions);
+constexpr FlagSet kQuotaFormat = one_of(kernel::kQuotaFormat);
+constexpr FlagSet kQuota = one_of(kernel::kQuota);
 constexpr FlagSet kReboot = one_of(kernel::kReboot);
 constexpr FlagSet kRebootMagic = one_of(kernel::kRebootMagic);
 constexpr FlagSet kRseq = any_of(kernel::kRseq);

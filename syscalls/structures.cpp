@@ -2,6 +2,8 @@
 #include "syscalls/structures.h"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <iterator>
 
 #include "syscalls/flag_tables.h"
@@ -45,10 +47,31 @@ constexpr LayoutField kOwnerIdsFields[] = {{"", 0, 4, 2, LayoutField::kUnsigned,
 constexpr Layout kOwnerIds{"owner_ids", 8, kOwnerIdsFields};
 constexpr LayoutField kHintFields[] = {{"", 0, 8, 1, LayoutField::kUnsigned, nullptr}};
 constexpr Layout kHint{"hint", 8, kHintFields};
-// The bytes of the handle follow.
+constexpr std::size_t kHandleHead = 8;
 constexpr LayoutField kFileHandleFields[] = {{"handle_bytes", 0, 4, 1, LayoutField::kUnsigned, nullptr},
-                                             {"handle_type", 4, 4, 1, LayoutField::kSigned, nullptr}};
-constexpr Layout kFileHandle{"file_handle", 8, kFileHandleFields};
+                                             {"handle_type", 4, 4, 1, LayoutField::kSigned, nullptr},
+                                             {"f_handle", kHandleHead, 1, 128, LayoutField::kBytes, nullptr}};
+constexpr Layout kFileHandle{"file_handle", 136, kFileHandleFields};
+constexpr LayoutField kWaitersFields[] = {{"", 0, 24, 2, LayoutField::kLayout, &layouts::kFutexWaitv}};
+constexpr Layout kWaiters{"waiters", 48, kWaitersFields};
+constexpr LayoutField kActionFields[] = {{"", 0, 4, 1, LayoutField::kUnsigned, nullptr}};
+constexpr Layout kAction{"seccomp_action", 4, kActionFields};
+constexpr LayoutField kSigvalFields[] = {{"sival_int", 0, 4, 1, LayoutField::kSigned, nullptr},
+                                         {"sival_ptr", 0, 8, 1, LayoutField::kPointer, nullptr}};
+constexpr Layout kSigval{"sigval", 8, kSigvalFields};
+constexpr LayoutField kSigeventFields[] = {{"sigev_value", 0, 8, 1, LayoutField::kLayout, &kSigval},
+                                           {"sigev_signo", 8, 4, 1, LayoutField::kSigned, nullptr},
+                                           {"sigev_notify", 12, 4, 1, LayoutField::kSigned, nullptr}};
+constexpr Layout kSigevent{"sigevent", 64, kSigeventFields};
+// Of interfaces: a union of all that commands may ask for follows.
+constexpr LayoutField kIfreqFields[] = {{"ifr_name", 0, 1, 16, LayoutField::kText, nullptr}};
+constexpr Layout kIfreq{"ifreq", 40, kIfreqFields};
+constexpr LayoutField kIfreqNumberFields[] = {{"ifr_name", 0, 1, 16, LayoutField::kText, nullptr},
+                                              {"ifr_ifindex", 16, 4, 1, LayoutField::kSigned, nullptr}};
+constexpr Layout kIfreqNumber{"ifreq", 40, kIfreqNumberFields};
+// A rule of landlock is one of two structures; both begin alike.
+constexpr LayoutField kLandlockRuleFields[] = {{"allowed_access", 0, 8, 1, LayoutField::kUnsigned, nullptr}};
+constexpr Layout kLandlockRule{"landlock_rule", 16, kLandlockRuleFields};
 
 // What bpf() takes to look an object up by its number, which has another name for each kind of object.
 #define USC_BPF_ID(identifier, id)                                                                            \
@@ -141,9 +164,12 @@ constexpr Structure kStructures[] = {
     {"file_getattr", 2, &layouts::kFileAttr, true},
     {"file_setattr", 2, &layouts::kFileAttr, true},
     {"fstatfs", 1, &layouts::kStatfs},
+    {"futex_requeue", 0, &kWaiters, true},
+    {"futex_waitv", 0, &layouts::kFutexWaitv, true},
     {"getcpu", 0, &kId, true},
     {"getcpu", 1, &kId, true},
     {"get_mempolicy", 0, &kMemoryPolicy, true},
+    {"getgroups", 1, &kId},
     {"getitimer", 1, &layouts::kItimerval},
     {"getresgid", 0, &kId},
     {"getresgid", 1, &kId},
@@ -156,19 +182,33 @@ constexpr Structure kStructures[] = {
     {"gettimeofday", 0, &layouts::kTimeval},
     {"gettimeofday", 1, &layouts::kTimezone, true},
     {"io_uring_setup", 1, &layouts::kIoUringParams, true},
+    {"getxattrat", 4, &layouts::kXattrArgs, true},
+    {"kexec_load", 2, &layouts::kKexecSegment},
+    {"landlock_add_rule", 2, &kLandlockRule, true},
     {"landlock_create_ruleset", 0, &layouts::kLandlockRulesetAttr, true},
+    {"listmount", 0, &layouts::kMntIdReq, true},
+    {"listns", 0, &layouts::kNsIdReq, true},
     {"mount_setattr", 3, &layouts::kMountAttr, true},
+    {"move_pages", 2, &kAddress},
     {"mq_getsetattr", 1, &layouts::kMqAttr},
     {"mq_getsetattr", 2, &layouts::kMqAttr},
+    {"mq_notify", 1, &kSigevent},
     {"mq_open", 3, &layouts::kMqAttr},
     {"name_to_handle_at", 2, &kFileHandle, true},
     {"name_to_handle_at", 3, &kInt, true},
     {"open_by_handle_at", 1, &kFileHandle, true},
     {"open_tree_attr", 3, &layouts::kMountAttr, true},
     {"openat2", 2, &layouts::kOpenHow, true},
+    {"perf_event_open", 0, &layouts::kPerfEventAttr, true},
     {"ppoll", 3, &kSigset, true},
     {"prlimit64", 2, &layouts::kRlimit64, true},
     {"prlimit64", 3, &layouts::kRlimit64, true},
+    {"process_madvise", 1, &layouts::kIovec},
+    {"process_vm_readv", 1, &layouts::kIovec},
+    {"process_vm_readv", 3, &layouts::kIovec},
+    {"process_vm_writev", 1, &layouts::kIovec},
+    {"process_vm_writev", 3, &layouts::kIovec},
+    {"rseq", 0, &layouts::kRseq, true},
     {"rt_sigaction", 1, &layouts::kSigaction},
     {"rt_sigaction", 2, &layouts::kSigaction},
     {"rt_sigpending", 0, &kSigset, true},
@@ -181,10 +221,15 @@ constexpr Structure kStructures[] = {
     {"sched_setattr", 1, &layouts::kSchedAttr, true},
     {"sched_setparam", 1, &kSchedParam, true},
     {"sched_setscheduler", 2, &kSchedParam, true},
+    {"seccomp", 2, &layouts::kSockFprog},
+    {"semop", 1, &layouts::kSembuf, true},
+    {"semtimedop", 1, &layouts::kSembuf, true},
     {"sendfile", 2, &kOffset},
+    {"setgroups", 1, &kId},
     {"setitimer", 1, &layouts::kItimerval},
     {"setitimer", 2, &layouts::kItimerval},
     {"setrlimit", 1, &layouts::kRlimit},
+    {"setxattrat", 4, &layouts::kXattrArgs, true},
     {"settimeofday", 0, &layouts::kTimeval},
     {"settimeofday", 1, &layouts::kTimezone, true},
     {"sigaltstack", 0, &layouts::kSigaltstack},
@@ -194,7 +239,9 @@ constexpr Structure kStructures[] = {
     {"splice", 1, &kOffset, true},
     {"splice", 3, &kOffset, true},
     {"statfs", 1, &layouts::kStatfs},
+    {"statmount", 0, &layouts::kMntIdReq, true},
     {"sysinfo", 0, &layouts::kSysinfo},
+    {"timer_create", 1, &kSigevent},
     {"timer_create", 2, &kInt, true},
     {"timer_gettime", 1, &layouts::kItimerspec},
     {"timer_settime", 3, &layouts::kItimerspec},
@@ -206,6 +253,7 @@ constexpr Structure kStructures[] = {
     {"utimes", 1, &kTimevals},
     {"futimesat", 2, &kTimevals},
     {"wait4", 3, &layouts::kRusage},
+    {"waitid", 4, &layouts::kRusage},
 };
 
 struct Field {
@@ -217,6 +265,27 @@ struct Field {
 constexpr FlagSet kLockTypes = one_of(kernel::kLockType);
 constexpr FlagSet kBpfMapTypes = one_of(kernel::kBpfMapType);
 constexpr FlagSet kBpfMapFlags = any_of(kernel::kBpfMapFlag);
+constexpr FlagSet kNamespaceTypes = any_of(kernel::kNamespaceType);
+constexpr FlagSet kLandlockRules = one_of(kernel::kLandlockRule);
+constexpr FlagSet kSigevNotify = one_of(kernel::kSigEvent);
+constexpr FlagSet kSeccompAction = one_of(kernel::kSeccompAction);
+constexpr FlagSet kBpfElement = any_of(kernel::kBpfElement);
+constexpr FlagSet kBpfProgramFlags = any_of(kernel::kBpfProgramFlag);
+constexpr FlagSet kIoUringSetup = any_of(kernel::kIoUringSetup);
+constexpr FlagSet kIoUringFeature = any_of(kernel::kIoUringFeature);
+// The flags of an open, and above them those of openat2 alone.
+constexpr auto kOpenHowFlags = [] {
+  std::array<FlagName, std::size(kernel::kOpenFlag) + std::size(kernel::kOpenHow)> all{};
+  std::copy(std::begin(kernel::kOpenHow), std::end(kernel::kOpenHow),
+            std::copy(std::begin(kernel::kOpenFlag), std::end(kernel::kOpenFlag), all.begin()));
+  return all;
+}();
+constexpr FlagSet kOpenHow{O_ACCMODE, kernel::kOpenMode, kOpenHowFlags};
+constexpr FlagName kSemaphoreFlagNames[] = {{0x1000, "SEM_UNDO"}, {0x800, "IPC_NOWAIT"}};
+constexpr FlagSet kSemaphoreFlags = any_of(kSemaphoreFlagNames);
+constexpr FlagSet kPerfTypes = one_of(kernel::kPerfType);
+constexpr FlagSet kPerfSamples = any_of(kernel::kPerfSample);
+constexpr FlagSet kPerfReads = any_of(kernel::kPerfRead);
 constexpr FlagSet kBpfProgramTypes = one_of(kernel::kBpfProgramType);
 constexpr FlagSet kBpfAttachTypes = one_of(kernel::kBpfAttachType);
 constexpr FlagSet kOwnerTypes = one_of(kernel::kOwnerType);
@@ -232,7 +301,32 @@ constexpr FlagName kInfinities[] = {{~std::uint64_t{0}, "RLIM64_INFINITY"}};
 constexpr FlagSet kInfinity = one_of(kInfinities);
 
 constexpr Field kFields[] = {
+    {"futex_waitv", "val", {nullptr, FieldForm::kHex}},
+    {"futex_waitv", "uaddr", {nullptr, FieldForm::kAddress}},
+    {"futex_waitv", "flags", {&kFutex2}},
+    {"sembuf", "sem_flg", {&kSemaphoreFlags}},
+    {"seccomp_action", "", {&kSeccompAction}},
+    {"sigevent", "sigev_signo", {nullptr, FieldForm::kSignal}},
+    {"sigevent", "sigev_notify", {&kSigevNotify}},
+    {"landlock_path_beneath_attr", "allowed_access", {&kLandlockFs}},
+    {"landlock_net_port_attr", "allowed_access", {&kLandlockNet}},
+    {"xattr_args", "value", {nullptr, FieldForm::kAddress}},
+    {"xattr_args", "flags", {&kXattr}},
+    {"mnt_id_req", "mnt_id", {nullptr, FieldForm::kHex}},
+    {"mnt_id_req", "param", {nullptr, FieldForm::kHex}},
+    {"mnt_id_req", "mnt_ns_id", {nullptr, FieldForm::kHex}},
+    {"ns_id_req", "ns_id", {nullptr, FieldForm::kHex}},
+    {"ns_id_req", "ns_type", {&kNamespaceTypes}},
+    {"rseq", "rseq_cs", {nullptr, FieldForm::kAddress}},
+    {"termios", "c_iflag", {nullptr, FieldForm::kHex}},
+    {"termios", "c_oflag", {nullptr, FieldForm::kHex}},
+    {"termios", "c_cflag", {nullptr, FieldForm::kHex}},
+    {"termios", "c_lflag", {nullptr, FieldForm::kHex}},
+    {"perf_event_attr", "type", {&kPerfTypes}},
+    {"perf_event_attr", "sample_type", {&kPerfSamples}},
+    {"perf_event_attr", "read_format", {&kPerfReads}},
     {"flock", "l_type", {&kLockTypes}},
+    {"delegation", "d_type", {&kLockTypes}},
     {"flock", "l_whence", {&kWhence}},
     {"clone_args", "flags", {&kCloneArgsFlags}},
     {"clone_args", "exit_signal", {nullptr, FieldForm::kSignal}},
@@ -248,12 +342,14 @@ constexpr Field kFields[] = {
     {"f_owner_ex", "type", {&kOwnerTypes}},
     {"bpf_attr_map_type", "map_type", {&kBpfMapTypes}},
     {"bpf_attr_map_type", "map_flags", {&kBpfMapFlags}},
+    {"bpf_attr_map_fd", "flags", {&kBpfElement}},
+    {"bpf_attr_prog_type", "prog_flags", {&kBpfProgramFlags}},
     {"bpf_attr_prog_type", "prog_type", {&kBpfProgramTypes}},
     {"bpf_attr_prog_type", "expected_attach_type", {&kBpfAttachTypes}},
     {"bpf_attr_target_fd", "attach_type", {&kBpfAttachTypes}},
     {"bpf_attr_query", "attach_type", {&kBpfAttachTypes}},
     {"bpf_attr_link_create", "attach_type", {&kBpfAttachTypes}},
-    {"open_how", "flags", {&kOpen}},
+    {"open_how", "flags", {&kOpenHow}},
     {"open_how", "mode", {nullptr, FieldForm::kOctal}},
     {"open_how", "resolve", {&kResolve}},
     {"sigaction", "sa_handler", {nullptr, FieldForm::kHandler}},
@@ -273,12 +369,15 @@ constexpr Field kFields[] = {
     {"landlock_ruleset_attr", "handled_access_fs", {&kLandlockFs}},
     {"landlock_ruleset_attr", "handled_access_net", {&kLandlockNet}},
     {"landlock_ruleset_attr", "scoped", {&kLandlockScope}},
+    {"landlock_ruleset_attr", "quiet_access_fs", {&kLandlockFs}},
+    {"landlock_ruleset_attr", "quiet_access_net", {&kLandlockNet}},
+    {"landlock_ruleset_attr", "quiet_scoped", {&kLandlockScope}},
     {"cap_header_struct", "version", {nullptr, FieldForm::kHex}},
     {"cap_data_struct", "effective", {nullptr, FieldForm::kHex}},
     {"cap_data_struct", "permitted", {nullptr, FieldForm::kHex}},
     {"cap_data_struct", "inheritable", {nullptr, FieldForm::kHex}},
-    {"io_uring_params", "flags", {nullptr, FieldForm::kHex}},
-    {"io_uring_params", "features", {nullptr, FieldForm::kHex}},
+    {"io_uring_params", "flags", {&kIoUringSetup}},
+    {"io_uring_params", "features", {&kIoUringFeature}},
 };
 
 const Structure* entry_of(std::string_view call, std::size_t arg) {
@@ -301,6 +400,59 @@ const Layout* fcntl_structure(std::uint32_t command) {
   if (is("F_GETOWN_EX") || is("F_SETOWN_EX")) return &layouts::kFOwnerEx;
   if (is("F_GETDELEG") || is("F_SETDELEG")) return &layouts::kDelegation;
   return usc_fcntl_structure(command) != 0 ? &kHint : nullptr;
+}
+
+const Layout* ioctl_structure(std::uint32_t command) {
+  constexpr std::uint32_t kInterfaceFirst = 0x8913;
+  constexpr std::uint32_t kInterfaceLast = 0x8948;
+  const std::uint32_t bytes = usc_ioctl_bytes(command);
+  const bool is_terminal = command >> 8U == 'T';
+  if (is_terminal && bytes == layouts::kTermios.bytes) return &layouts::kTermios;
+  if (is_terminal && bytes == layouts::kWinsize.bytes) return &layouts::kWinsize;
+  if (is_terminal && bytes == kInt.bytes) return &kInt;
+  if (command == flag_value(kIoctl, "SIOCGIFINDEX") || command == flag_value(kIoctl, "SIOCGIFNAME") ||
+      command == flag_value(kIoctl, "SIOCGIFMTU"))
+    return &kIfreqNumber;
+  if (command >= kInterfaceFirst && command <= kInterfaceLast) return &kIfreq;
+  const auto* const at =
+      std::lower_bound(std::begin(layouts::kIoctls), std::end(layouts::kIoctls), command,
+                       [](const CommandLayout& one, std::uint32_t wanted) { return one.command < wanted; });
+  return at == std::end(layouts::kIoctls) || at->command != command ? nullptr : at->layout;
+}
+
+const Layout* landlock_structure(std::uint32_t rule) {
+  if (rule == flag_value(kLandlockRules, "LANDLOCK_RULE_PATH_BENEATH")) return &layouts::kLandlockPathBeneathAttr;
+  return rule == flag_value(kLandlockRules, "LANDLOCK_RULE_NET_PORT") ? &layouts::kLandlockNetPortAttr : nullptr;
+}
+
+const Layout* seccomp_structure(std::uint32_t operation) {
+  if (operation == flag_value(kSeccomp, "SECCOMP_SET_MODE_FILTER")) return &layouts::kSockFprog;
+  return operation == flag_value(kSeccomp, "SECCOMP_GET_ACTION_AVAIL") ? &kAction : nullptr;
+}
+
+std::optional<std::size_t> length_in(const Layout& layout, std::string_view bytes) {
+  const auto number_at = [&](std::size_t at) -> std::optional<std::uint32_t> {
+    std::uint32_t number = 0;
+    if (bytes.size() < at + sizeof(number)) return std::nullopt;
+    std::memcpy(&number, bytes.data() + at, sizeof(number));
+    return number;
+  };
+  constexpr std::size_t kPerfSize = 4;
+  if (&layout == &kFileHandle) {
+    const auto handle = number_at(0);
+    return handle ? std::optional(kHandleHead + std::min<std::size_t>(*handle, layout.bytes - kHandleHead))
+                  : std::nullopt;
+  }
+  if (&layout == &layouts::kPerfEventAttr) {
+    // An attribute without a size is of the first version (PERF_ATTR_SIZE_VER0).
+    constexpr std::size_t kFirstVersion = 64;
+    const auto size = number_at(kPerfSize);
+    if (!size) return std::nullopt;
+    return *size == 0 ? kFirstVersion : std::min<std::size_t>(*size, layout.bytes);
+  }
+  if (&layout == &layouts::kMntIdReq || &layout == &layouts::kNsIdReq || &layout == &layouts::kSchedAttr)
+    if (const auto size = number_at(0)) return std::min<std::size_t>(*size, layout.bytes);
+  return std::nullopt;
 }
 
 const Layout* bpf_structure(std::uint32_t command) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "syscalls/flag_names.h"
@@ -20,6 +21,16 @@ namespace uscope::syscalls {
 [[nodiscard]] const Layout* fcntl_structure(std::uint32_t command);
 [[nodiscard]] const Layout* bpf_structure(std::uint32_t command);
 
+// What a command of a device takes, or what commands of other calls do (landlock_add_rule's kinds of rules, seccomp's
+// operations); null if it has no structure here.
+[[nodiscard]] const Layout* ioctl_structure(std::uint32_t command);
+[[nodiscard]] const Layout* landlock_structure(std::uint32_t rule);
+[[nodiscard]] const Layout* seccomp_structure(std::uint32_t operation);
+
+// How much of a structure with this layout its own bytes, or the argument behind it, say that there is: a program's may
+// be older or longer. Nothing: it is always as long.
+[[nodiscard]] std::optional<std::size_t> length_in(const Layout& layout, std::string_view bytes);
+
 // The value of a socket option; null for one that is a number or has no layout here.
 [[nodiscard]] const Layout* option_structure(std::uint64_t level, std::uint64_t option);
 
@@ -28,7 +39,7 @@ namespace uscope::syscalls {
 [[nodiscard]] std::uint64_t syscall_structures(usc_abi abi, std::uint32_t nr);
 
 // How a field's number is written, beside its digits.
-enum class FieldForm : std::uint8_t { kNumber, kHex, kOctal, kSignal, kHandler };
+enum class FieldForm : std::uint8_t { kNumber, kHex, kOctal, kSignal, kHandler, kAddress };
 
 struct FieldMeaning {
   const FlagSet* set = nullptr;

@@ -199,7 +199,7 @@ constexpr StringKind kStringKinds[] = {
 
 static_assert(
     [] {
-      for (char letter = 'A'; letter <= 'z'; letter++) {
+      for (char letter = '0'; letter <= 'z'; letter++) {
         std::size_t kinds = 0;
         for (const StringKind& kind : kStringKinds)
           kinds += kind.letters.find(letter) != std::string_view::npos ? 1 : 0;
@@ -212,12 +212,14 @@ static_assert(
 // Whether 32-bit programs have another layout of what the kernel side reads.
 bool differs_in_i386(std::uint32_t kind) {
   return kind == USC_STRING_TIME || kind == USC_STRING_TIME_OUT || kind == USC_STRING_TIMES ||
-         kind == USC_STRING_SIGINFO || kind == USC_STRING_STAT;
+         kind == USC_STRING_SIGINFO || kind == USC_STRING_STAT || kind == USC_STRING_DEVICE ||
+         kind == USC_STRING_DEVICE_OUT;
 }
 
 // Whether the size of a kind's structures is in usc_config.
 bool is_fixed(std::uint32_t kind) {
-  return kind == USC_STRING_FIXED || kind == USC_STRING_FIXED_OUT;
+  return kind == USC_STRING_FIXED || kind == USC_STRING_FIXED_OUT ||
+         (kind >= USC_STRING_ARRAY && kind <= USC_STRING_LIST_OUT);
 }
 
 // The kinds of an argument's letter, in their slots. `sizes`: syscall_structures().

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <linux/membarrier.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -220,8 +221,10 @@ std::string argument_text(char kind, std::int64_t value) {
       return std::to_string(value);
     case 'z':
       return std::to_string(static_cast<std::uint64_t>(value));
-    case 'g':
-      return signal_name(number);
+    case 'g': {
+      const std::string name = signal_name(number);
+      return name.starts_with("SIG") ? name : std::to_string(number);
+    }
     case 'm':
       return mode_text(static_cast<std::uint32_t>(kernel_bits(kind, value)));
     case 'J':
@@ -231,6 +234,7 @@ std::string argument_text(char kind, std::int64_t value) {
     case 'O':
       return hex_or_zero(static_cast<std::uint64_t>(value) << kPageShift);
     case 'o':
+    case '8':
     case 'f':
     case 'F':
       return hex_or_zero(kernel_bits(kind, value));
@@ -255,14 +259,16 @@ std::int64_t whole_number(const EventRow& event, std::size_t arg, std::string_vi
 std::size_t meaningful(const EventRow& event, std::size_t count) {
   const auto word = [&](std::size_t i) { return static_cast<std::uint32_t>(event.args[i].value_or(0)); };
   const auto open_takes = [&](std::size_t flags) {
-    const bool creates = (word(flags) & O_CREAT) != 0 || (word(flags) & O_TMPFILE) == O_TMPFILE;
-    return creates ? count : flags + 1;
+    constexpr unsigned kWithMode = O_CREAT | (O_TMPFILE & ~O_DIRECTORY);
+    return (word(flags) & kWithMode) != 0 ? count : flags + 1;
   };
   const auto node_takes = [&](std::size_t mode) {
     return S_ISCHR(word(mode)) || S_ISBLK(word(mode)) ? count : mode + 1;
   };
   if (event.call == "open") return open_takes(1);
   if (event.call == "openat") return open_takes(2);
+  if (event.call == "mq_open") return (word(1) & O_CREAT) != 0 ? count : 2;
+  if (event.call == "membarrier") return (word(1) & MEMBARRIER_CMD_FLAG_CPU) != 0 ? count : 2;
   if (event.call == "mknod") return node_takes(1);
   if (event.call == "mknodat") return node_takes(2);
   if (event.call == "mremap") return (word(3) & MREMAP_FIXED) != 0 ? count : 4;
@@ -281,6 +287,17 @@ std::string quota_text(std::uint32_t command) {
   constexpr unsigned kTypeBits = 8;
   return fmt::format("QCMD({}, {})", syscalls::flags_text(syscalls::quota_commands(), command >> kTypeBits),
                      syscalls::flags_text(syscalls::quota_types(), command & ((1U << kTypeBits) - 1)));
+}
+
+// "FUTEX_OP_ADD<<28|1<<12|FUTEX_OP_CMP_GT<<24|0": what FUTEX_WAKE_OP does to the second futex, and what it compares
+// that with.
+std::string futex_operation_text(std::uint32_t word) {
+  constexpr std::uint32_t kShifts = 0x80000000;  // the operand is the number of a bit
+  constexpr std::uint32_t kNumber = 0xfff;
+  return fmt::format(
+      "{}{}<<28|{}<<12|{}<<24|{}", (word & kShifts) != 0 ? "FUTEX_OP_OPARG_SHIFT<<28|" : "",
+      syscalls::flags_text(syscalls::futex_operations(), word >> 28 & 7U), hex_or_zero(word >> 12 & kNumber),
+      syscalls::flags_text(syscalls::futex_comparisons(), word >> 24 & 0xfU), hex_or_zero(word & kNumber));
 }
 
 // "_IOC(_IOC_READ|_IOC_WRITE, 0x54, 0x1, 0x10)": a command of a device that has no name here. The older ones are plain
@@ -329,7 +346,10 @@ std::string number_text(const EventRow& event, const Reading& reading, std::size
       set && syscalls::has_name(*set, bits) ? syscalls::flags_text(*set, bits) : argument_text(letter, value);
   if (reading.call == "ioctl" && i == 1 && !syscalls::has_name(*set, bits))
     out = device_command_text(static_cast<std::uint32_t>(bits));
-  if (reading.call.starts_with("quotactl") && letter == 'f') out = quota_text(static_cast<std::uint32_t>(bits));
+  if (reading.call.starts_with("quotactl") && i == syscalls::command_place(reading.call))
+    out = quota_text(static_cast<std::uint32_t>(bits));
+  if (reading.command && reading.command->command == "FUTEX_WAKE_OP" && i == 5)
+    out = futex_operation_text(static_cast<std::uint32_t>(bits));
   const auto named = std::find_if(event.strings.begin(), event.strings.end(), [&](const EventString& s) {
     return s.arg == static_cast<int>(i) && s.source == EventString::Source::kDescriptor;
   });

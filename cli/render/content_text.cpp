@@ -273,15 +273,6 @@ std::string set_text(const EventRow& event, const EventContent& set) {
   return set_text(*set.bytes, static_cast<std::int32_t>(event.args[0].value_or(0)));
 }
 
-// "{flags=0, …}": of a structure that is cut.
-std::optional<std::string> with_mark(std::optional<std::string> text, bool cut) {
-  if (!text || !cut) return text;
-  const bool has_brace = text->ends_with('}');
-  if (has_brace) text->pop_back();
-  *text += (has_brace && !text->ends_with('{') ? ", " : "") + std::string(kMore) + (has_brace ? "}" : "");
-  return text;
-}
-
 // The structure that a letter stands for; nothing for a letter that stands for none, or if not all of it is there.
 std::optional<std::string> structure_text(const EventRow& event, const EventContent& content, char letter) {
   const std::string_view bytes = *content.bytes;
@@ -333,7 +324,16 @@ std::optional<std::string> structure_text(const EventRow& event, const EventCont
     case 'R':
     case 'K':
     case 'L':
-      return with_mark(fixed_text(event, static_cast<std::size_t>(content.arg), bytes), content.cut);
+    case '8':
+      return fixed_text(event, static_cast<std::size_t>(content.arg), bytes, content.cut);
+    case '2':
+    case '3':
+    case '4':
+    case '5':
+      return array_text(event, static_cast<std::size_t>(content.arg), bytes, content.cut);
+    case '6':
+    case '7':
+      return nodes_text(bytes, content.cut);
     case 'W':
       if (has(sizeof(int))) return status_text(in.fixed<int>());
       break;
@@ -383,7 +383,8 @@ std::optional<std::string> contents_text(const EventRow& event, std::size_t arg,
   }
   // What a poll or a select was asked stands at its argument, what it found behind its result. Of a structure that the
   // kernel has filled, its contents.
-  const EventContent* structure = letter == 'R' ? find_structure(event, arg, Source::kKernel) : nullptr;
+  const EventContent* structure =
+      letter == 'R' || letter == '8' ? find_structure(event, arg, Source::kKernel) : nullptr;
   if (structure == nullptr)
     structure = letter == 'U' || letter == '1' ? find_structure(event, arg, Source::kProgram)
                                                : find_content(event, arg, Holds::kStructure);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
-/* Which fcntl and ioctl calls change what descriptors stand for, or whether exec closes them. */
+/* Which fcntl and ioctl calls change what descriptors stand for, or whether exec closes them; and how much their commands take. */
 #ifndef USCOPE_DESCRIPTOR_CALLS_H
 #define USCOPE_DESCRIPTOR_CALLS_H
 
@@ -59,6 +59,44 @@ USC_INLINE int usc_ioctl_moves_descriptors(__u32 request)
 USC_INLINE int usc_ioctl_changes_descriptors(__u32 request)
 {
 	return usc_ioctl_moves_descriptors(request) || request == 0x5450 || request == 0x5451;
+}
+
+/*
+ * Bytes of what a command of a device takes or writes, in 64 bits: newer commands say so by their number (linux/ioctl.h). Of the older
+ * ones, those of asm-generic/ioctls.h for terminals, and of linux/sockios.h for interfaces. 0: nothing, or it is not known.
+ */
+USC_INLINE __u32 usc_ioctl_bytes(__u32 request)
+{
+	if (request >> 30)
+		return request >> 16 & 0x3fff;
+	if (request >= 0x8913 && request <= 0x8948) /* struct ifreq */
+		return 40;
+	if (request >= 0x5401 && request <= 0x5404) /* struct termios: TCGETS, TCSETS, TCSETSW, TCSETSF */
+		return 36;
+	if (request == 0x5413 || request == 0x5414) /* struct winsize: TIOCGWINSZ, TIOCSWINSZ */
+		return 8;
+	/* TIOCGPGRP, TIOCSPGRP, TIOCOUTQ, TIOCMGET to TIOCMSET, FIONREAD, FIONBIO, TIOCGSID, FIOASYNC */
+	if ((request >= 0x540f && request <= 0x5418) || request == 0x541b || request == 0x5421 || request == 0x5429 ||
+	    request == 0x5452)
+		return 4;
+	return 0;
+}
+
+/* Does the kernel write it? Of interfaces it does, too, but for SIOCSIF…: what it has not changed is what was passed. */
+USC_INLINE int usc_ioctl_gets(__u32 request)
+{
+	if (request >> 30)
+		return (int)(request >> 31);
+	return request == 0x5401 || request == 0x5413 || request == 0x540f || request == 0x5411 || request == 0x5415 ||
+	       request == 0x541b || request == 0x5429 || request >> 8 == 0x89;
+}
+
+/* Does the program pass it? */
+USC_INLINE int usc_ioctl_sets(__u32 request)
+{
+	if (request >> 30)
+		return (int)(request >> 30 & 1);
+	return request >> 8 == 0x89 || !usc_ioctl_gets(request);
 }
 
 #endif

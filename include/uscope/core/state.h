@@ -380,6 +380,7 @@ struct string_scratch {
 	};
 	struct buffer_walk buffers;
 	struct passed_walk passing;
+	__u64 number; /* of through_memory() */
 };
 
 USC_ASSERT(sizeof(struct usc_string) + sizeof(struct usc_passed) == sizeof(struct usc_file), "the path follows");

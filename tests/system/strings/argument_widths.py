@@ -31,6 +31,7 @@ DIFFERENT = {
     "readv.fd": "the kernel takes an unsigned long and looks at 32 bits", "writev.fd": "the same", "preadv.fd": "the same",
     "pwritev.fd": "the same", "preadv2.fd": "the same", "pwritev2.fd": "the same", "mmap.fd": "the same",
     "preadv.pos_l": "an offset, which is signed", "pwritev.pos_l": "the same", "preadv2.pos_l": "the same", "pwritev2.pos_l": "the same",
+    "ptrace.pid": "the kernel takes a long and looks at the 32 bits of a pid_t",
     "umask.mask": "a mode, of which the kernel looks at nine bits",
 }
 

@@ -101,6 +101,20 @@ fanotify_mark(-1, FAN_MARK_ADD, FAN_OPEN, FAN_NOFD, NULL) = -1
 fsmount(-1, 0, MOUNT_ATTR__ATIME|MOUNT_ATTR_RDONLY) = -1
 openat2(-1, "x", {flags=O_RDONLY|O_CLOEXEC, resolve=RESOLVE_BENEATH}, 32) = -1
 openat2(-1, "x", {flags=O_RDONLY|O_CLOEXEC, …}, 32) = -1 EFAULT
+ptrace(0x3e7, 4660, NULL, NULL) = -1
+futex(*, FUTEX_WAKE_OP|FUTEX_PRIVATE_FLAG, 0, 0, *, FUTEX_OP_ADD<<28|0x1<<12|FUTEX_OP_CMP_GT<<24|0) = 0
+quotactl(QCMD(Q_QUOTAOFF, GRPQUOTA), "/dev/x") = -1
+openat(-1, "x", O_RDONLY|__O_TMPFILE, 0644) = -1
+syslog(SYSLOG_ACTION_SIZE_BUFFER) =
+tkill(-1, 77) = -1
+fsmount(-1, 0, MOUNT_ATTR_RDONLY|MOUNT_ATTR_NOATIME|MOUNT_ATTR_STRICTATIME) = -1
+ioctl(-1, EPIOCGPARAMS, 0) = -1 EBADF
+perf_event_open({type=PERF_TYPE_SOFTWARE, size=64, disabled=1, exclude_user=1}, -1, -1, -1, 0) = -1
+open_by_handle_at(-1, {handle_bytes=3, handle_type=1, f_handle="*"}, O_RDONLY) = -1
+landlock_add_rule(-1, LANDLOCK_RULE_PATH_BENEATH, {allowed_access=LANDLOCK_ACCESS_FS_EXECUTE, parent_fd=-2}, LANDLOCK_ADD_RULE_QUIET) = -1
+statmount({size=24, mnt_id=0x5, param=0x6}, NULL, 0, STATMOUNT_BY_FD) = -1
+timer_create(0x4d, {sigev_value={sival_int=42, sival_ptr=0x2a}, sigev_signo=SIGUSR1, sigev_notify=SIGEV_SIGNAL}, NULL) = -1
+mq_open("x", O_RDONLY) = -1
 sendmmsg(*, [{msg_hdr={msg_name={inet:127.0.0.1:45301}, msg_iov=[{iov_base=…, iov_len=5}], msg_iovlen=1}}, *{inet:127.0.0.1:45302}*], 2, 0) = 2
 execve("/nonexistent", ["name", "", "a b"], *) = -1 ENOENT
 """
@@ -133,6 +147,20 @@ class Arguments(unittest.TestCase):
                 self.assertIsNotNone(found, [line for line in lines[at:] if line.startswith(call + "(")][:3])
             at = at if found is None else found + 1
 
+    def test_structures_on_demand(self):
+        calls = "ioctl,semop,process_vm_readv,setgroups,getgroups,set_mempolicy,setxattr,add_key"
+        data = os.path.join(self.folder.name, "structures.db")
+        output(USCOPE, "record", "-q", *BACKEND_OPTIONS, "-e", calls, "--data", "64", "-o", data, "--", FIXTURE, stdin=subprocess.DEVNULL)
+        lines = output(USCOPE, "events", data)
+        for expected in ("FIONREAD, [4]) = 0", 'SIOCGIFINDEX, {ifr_name="lo", ifr_ifindex=1}) = 0', "ioctl(-1, EPIOCSPARAMS, 0x10) = -1",
+                         "semop(-1, [{sem_num=1, sem_op=-1, sem_flg=SEM_UNDO}, {sem_num=2, sem_op=1, sem_flg=0}], 2) = -1",
+                         "process_vm_readv(-1, [{iov_base=0x10, iov_len=3}], 1, [], 0, 0) = ", "setgroups(2, [5, 6]) = ", "getgroups(2, [5, 6]) = 2",
+                         "set_mempolicy(0x63, [0000000000000001], 64) = -1", 'setxattr("/nonexistent", "user.a", "value", 5, 0) = -1',
+                         'add_key("none", "name", "", 0, 0) = -1'):
+            self.assertIn(expected, lines)
+        without = output(USCOPE, "events", "-e", "ioctl", self.database)
+        self.assertIn("FIONREAD, 0x", without)
+
     def test_data_of_messages_on_demand_and_never_what_is_redacted(self):
         for options, has_data in (((), True), (("--redact", "second*"), False)):
             data = os.path.join(self.folder.name, "data.db")
@@ -157,18 +185,6 @@ class Arguments(unittest.TestCase):
             self.assertRegex(line, r'(…|\[redacted\]), …, "argument49\d\d", ')
         self.assertRegex(output(USCOPE, "tree", long), r"true argument0 .*…'? … argument49\d\d .* argument4998")
 
-    def test_an_error_in_the_low_half_of_a_result_is_one(self):
-        self.assertIn("modify_ldt", output(USCOPE, "events", "--failed", "-e", "modify_ldt", self.database))
-
-    def test_a_call_inside_socketcall_is_chosen_by_its_name(self):
-        only = os.path.join(self.folder.name, "only.db")
-        output(USCOPE, "record", "-q", *BACKEND_OPTIONS, "-e", "connect,shmget", "-o", only, "--", FIXTURE, stdin=subprocess.DEVNULL)
-        calls = [line.split("(")[0].split()[-1].removesuffix("[i386]") for line in output(USCOPE, "events", only).splitlines()]
-        self.assertEqual(calls, ["shmget", "connect", "shmget"])
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)
     def test_as_much_of_an_argument_list_as_is_asked_for(self):
         long = os.path.join(self.folder.name, "long.db")
         for count, whole in ((2400, True), (5000, False)):  # 31 and 66 KB
@@ -186,3 +202,15 @@ if __name__ == "__main__":
         refused = subprocess.run([USCOPE, "record", "--argument-bytes", "40000", "--", "true"], capture_output=True, text=True, check=False)
         self.assertEqual(refused.returncode, 125, refused.stderr)
 
+    def test_an_error_in_the_low_half_of_a_result_is_one(self):
+        self.assertIn("modify_ldt", output(USCOPE, "events", "--failed", "-e", "modify_ldt", self.database))
+
+    def test_a_call_inside_socketcall_is_chosen_by_its_name(self):
+        only = os.path.join(self.folder.name, "only.db")
+        output(USCOPE, "record", "-q", *BACKEND_OPTIONS, "-e", "connect,shmget", "-o", only, "--", FIXTURE, stdin=subprocess.DEVNULL)
+        calls = [line.split("(")[0].split()[-1].removesuffix("[i386]") for line in output(USCOPE, "events", only).splitlines()]
+        self.assertEqual(calls, ["shmget", "connect", "shmget"])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -42,6 +42,10 @@ TEST(CommandArguments, ByTheBitsOfTheCommand) {
   EXPECT_EQ(letters_of("fcntl", {3, 1}), "df");            // F_GETFD
   EXPECT_EQ(letters_of("fcntl", {3, 0x500000001}), "df");  // the kernel reads 32 bits
   EXPECT_EQ(letters_of("fcntl", {3, 999}), "dfo");
+  EXPECT_EQ(letters_of("quotactl", {static_cast<std::int64_t>(0x80000301)}), "fs");          // Q_QUOTAOFF of groups
+  EXPECT_EQ(letters_of("quotactl_fd", {3, static_cast<std::int64_t>(0x80000200)}), "dfus");  // Q_QUOTAON
+  EXPECT_EQ(letters_of("syslog", {10}), "f");
+  EXPECT_EQ(letters_of("syslog", {3}), "fpi");
   EXPECT_EQ(letters_of("futex", {0, 1 | 128 | 256}), "qfu");  // with its flags
   EXPECT_EQ(letters_of("ptrace", {0}), "F");
   EXPECT_EQ(letters_of("ptrace", {0x100000000}), "");  // of 64 bits

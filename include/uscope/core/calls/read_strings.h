@@ -21,6 +21,8 @@
 #define SIGINFO_HOLE 12	 /* but for a word here */
 #define MOST_POLLED (1u << 20)
 #define SIZED_MOST 256 /* of structures and socket options whose length the program passes */
+#define MOST_NODES (PAGE_BYTES * 8)
+#define WORD_BITS 64
 #define STAT_BYTES 144
 #define STATX_BYTES 256
 
@@ -80,12 +82,20 @@ static __always_inline long read_text(struct string_scratch *room, __u64 from)
 	return got;
 }
 
+/* A number of which the verifier need not know where it comes from: it goes on once, and not for each case by itself. */
+static __always_inline __u64 through_memory(struct string_scratch *room, __u64 number)
+{
+	*(volatile __u64 *)&room->number = number;
+	return *(volatile __u64 *)&room->number;
+}
+
 /* Where other strings lie. */
 struct string_place {
 	__u64 from;
-	__u64 next;  /* the call's next argument */
-	__u64 bytes; /* 0: there is no string */
-	__u64 fixed; /* of a structure, by the configuration */
+	__u64 before; /* the call's argument before it, */
+	__u64 next;   /* and the next one */
+	__u64 bytes;  /* 0: there is no string */
+	__u64 fixed;  /* of a structure, or one of an array, by the configuration or a command */
 };
 
 /*
@@ -192,7 +202,23 @@ static __always_inline int find_string(struct string_scratch *room, struct strin
 	case USC_STRING_FIXED_OUT:
 	case USC_STRING_SET:
 	case USC_STRING_SET_OUT:
+	case USC_STRING_DEVICE:
+	case USC_STRING_DEVICE_OUT:
 		place->bytes = place->fixed;
+		break;
+	case USC_STRING_ARRAY:
+		place->bytes = place->fixed * (__u32)next;
+		break;
+	case USC_STRING_LIST:
+		place->bytes = place->fixed * (__u32)place->before;
+		break;
+	case USC_STRING_LIST_OUT: /* asked for none, the kernel says how many there are */
+		place->bytes = place->before ? place->fixed * (__u32)result : 0;
+		break;
+	case USC_STRING_NODES:
+	case USC_STRING_NODES_OUT: /* the kernel takes at most a page of bits, and counts one less than it is told */
+		place->bytes =
+			next && next <= MOST_NODES ? (next - 1 + WORD_BITS - 1) / WORD_BITS * (WORD_BITS / 8) : 0;
 		break;
 	case USC_STRING_SIZED: /* what kernels have added is not known here, and zero where it is not used */
 		place->bytes = sized_bytes(next);
@@ -522,8 +548,8 @@ static __always_inline long read_string(struct string_scratch *room, struct stri
 		return read_vector(room, place, abi, kind, result);
 	if (find_string(room, place, abi, kind, result))
 		return -1;
-	bytes = place->bytes;
-	most = most_of(kind, bytes);
+	bytes = through_memory(room, place->bytes);
+	most = through_memory(room, most_of(kind, bytes));
 	if (bytes > most) {
 		room->string.flags |= USC_STRING_TRUNCATED;
 		bytes = most;

@@ -16,6 +16,9 @@
 #define SET_NAME 15 /* PR_SET_NAME */
 #define ARCH_GET_FS 0x1003
 #define ARCH_GET_GS 0x1004
+#define ARCH_GET_XCOMP_SUPP 0x1021
+#define ARCH_GET_XCOMP_PERM 0x1022
+#define ARCH_GET_XCOMP_GUEST_PERM 0x1024
 
 /* Does a string of no bytes say something? `next`: the call's next argument. */
 static __always_inline bool may_be_empty(__u32 kind, __u64 next)
@@ -23,12 +26,17 @@ static __always_inline bool may_be_empty(__u32 kind, __u64 next)
 	if (kind == USC_STRING_POLL)
 		return !(__u32)next;
 	return kind == USC_STRING_TEXT || kind == USC_STRING_DATA || kind == USC_STRING_DATA_OUT ||
-	       kind == USC_STRING_EPOLL_OUT;
+	       kind == USC_STRING_EPOLL_OUT || (kind >= USC_STRING_ARRAY && kind <= USC_STRING_NODES_OUT);
 }
 
 static __always_inline bool is_fcntl(const struct task_entry *t)
 {
 	return t->abi == USC_ABI_I386 ? t->nr == I386_fcntl || t->nr == I386_fcntl64 : t->nr == NR_fcntl;
+}
+
+static __always_inline bool is_ioctl(const struct task_entry *t)
+{
+	return t->abi != USC_ABI_I386 && t->nr == NR_ioctl;
 }
 
 static __always_inline bool is_select(const struct task_entry *t)
@@ -39,7 +47,6 @@ static __always_inline bool is_select(const struct task_entry *t)
 }
 
 #define MOST_SELECTED 1024
-#define WORD_BITS 64
 
 /* Of a structure whose size the kernel knows: by the configuration, of some calls by another argument. */
 static __always_inline __u32 fixed_bytes(const struct task_entry *t, __u32 arg)
@@ -50,6 +57,8 @@ static __always_inline __u32 fixed_bytes(const struct task_entry *t, __u32 arg)
 		return count <= MOST_SELECTED ? (count + WORD_BITS - 1) / WORD_BITS * (WORD_BITS / 8) : 0;
 	if (is_fcntl(t))
 		return t->abi == USC_ABI_I386 && usc_fcntl_takes_lock(t->args[1]) ? 0 : usc_fcntl_structure(t->args[1]);
+	if (is_ioctl(t))
+		return usc_ioctl_bytes(t->args[1]);
 	return usc_structure_bytes(structure_word(t->abi, t->nr), arg);
 }
 
@@ -62,6 +71,7 @@ USC_SUBPROGRAM int take_string(struct task_entry *t, __u32 arg, __u32 kind, __u3
 	struct string_scratch *room = string_at(cpu_number);
 	struct string_place place = {};
 	__u64 bytes, last;
+	__u32 before;
 	long got;
 
 	if (!t || arg >= USC_STRING_ARGS)
@@ -69,11 +79,16 @@ USC_SUBPROGRAM int take_string(struct task_entry *t, __u32 arg, __u32 kind, __u3
 	place.from = t->args[arg];
 	if (arg < USC_STRING_ARGS - 1)
 		place.next = t->args[arg + 1];
-	place.fixed = kind == USC_STRING_LENGTH ? t->address_room : fixed_bytes(t, arg);
+	/* For the verifier of Linux 6.1, which does not know that 1 can be taken off. */
+	before = arg - 1;
+	__asm__ volatile("" : "+r"(before));
+	if (before < USC_STRING_ARGS)
+		place.before = t->args[before];
 	if (!cpu || !room) {
 		count_loss(cpu, USC_LOSS_SCRATCH_BUSY_STRING, t->process);
 		return 0;
 	}
+	place.fixed = through_memory(room, kind == USC_STRING_LENGTH ? t->address_room : fixed_bytes(t, arg));
 	room->string.flags = flags;
 	got = read_string(room, &place, t->abi, kind, result);
 	if (got <= 0 && !(got == 0 && may_be_empty(kind, place.next)))
@@ -126,9 +141,12 @@ static __always_inline bool is_text(const struct task_entry *t, __u32 arg)
 	return t->nr != NR_prctl || command == SET_NAME;
 }
 
-/* Does the call look at an argument of this kind? What it does not look at may be anything that the program has. */
-static __always_inline bool is_looked_at(const struct task_entry *t, __u32 kind, __u32 arg)
+/* Does the call look at an argument of this kind? What it does not look at may be anything that the program has. A function of its own for
+ * the verifier, which goes through it once. */
+USC_SUBPROGRAM int is_looked_at(struct task_entry *t, __u32 kind, __u32 arg)
 {
+	if (!t)
+		return 0;
 	if (kind == USC_STRING_EPOLL)
 		return t->args[1] != EPOLL_DEL;
 	if (kind == USC_STRING_TIME && usc_futex_is_plain(t->abi, t->nr))
@@ -138,14 +156,19 @@ static __always_inline bool is_looked_at(const struct task_entry *t, __u32 kind,
 	if (kind == USC_STRING_FIXED_OUT && is_fcntl(t))
 		return usc_fcntl_gets(t->args[1]);
 	if (kind == USC_STRING_FIXED_OUT && t->abi != USC_ABI_I386 && t->nr == NR_arch_prctl)
-		return t->args[0] == ARCH_GET_FS || t->args[0] == ARCH_GET_GS;
+		return t->args[0] == ARCH_GET_FS || t->args[0] == ARCH_GET_GS || t->args[0] == ARCH_GET_XCOMP_SUPP ||
+		       t->args[0] == ARCH_GET_XCOMP_PERM || t->args[0] == ARCH_GET_XCOMP_GUEST_PERM;
+	if (kind == USC_STRING_DEVICE)
+		return is_ioctl(t) && usc_ioctl_sets(t->args[1]);
+	if (kind == USC_STRING_DEVICE_OUT)
+		return is_ioctl(t) && usc_ioctl_gets(t->args[1]);
 	if (kind == USC_STRING_TEXT && t->abi == USC_ABI_I386)
 		return t->nr != I386_prctl || t->args[0] == SET_NAME;
 	return kind != USC_STRING_TEXT || is_text(t, arg);
 }
 
 /* The kind in a slot; 0: there is nothing that is read, or the argument is NULL. */
-static __always_inline __u32 kind_in_slot(const struct task_entry *t, __u64 kinds, __u32 slot)
+static __always_inline __u32 kind_in_slot(struct task_entry *t, __u64 kinds, __u32 slot)
 {
 	__u32 kind = kinds >> slot * USC_STRING_KIND_BITS & KIND_MASK;
 	__u32 arg = arg_of_slot(slot);

@@ -80,6 +80,27 @@ TEST(CallText, ListsOfBuffersThatALookFound) {
   EXPECT_EQ(arguments_text(send), "5, {msg_name={unix:/run/x}} [1 part, 1 byte], 0");
 }
 
+TEST(CallText, DescriptorsInMessages) {
+  EventRow row = row_of("recvmsg", {4, 0x7ffc0000, 0});
+  row.descriptors = {{1, 5, "passed", "/etc/hosts", false}, {1, 6, "pidfd", "anon_inode:[pidfd]", false}};
+  EXPECT_EQ(arguments_text(row),
+            "4, {msg_control=[{cmsg_type=SCM_RIGHTS, cmsg_data=[5</etc/hosts>]}, "
+            "{cmsg_type=SCM_PIDFD, cmsg_data=[6<anon_inode:[pidfd]>]}]}, 0");
+}
+
+// What a call without a flag does not look at is left out; a signal that does not exist is a number.
+TEST(CallText, WhatFlagsAskFor) {
+  EXPECT_EQ(arguments_text(row_of("openat", {-1, 16, 020000000, 0640})), "-1, 0x10, O_RDONLY|__O_TMPFILE, 0640");
+  EXPECT_EQ(arguments_text(row_of("openat", {-1, 16, 0200000, 0640})), "-1, 0x10, O_RDONLY|O_DIRECTORY");
+  EXPECT_EQ(arguments_text(row_of("mq_open", {16, 0, 0640, 0})), "0x10, O_RDONLY");
+  EXPECT_EQ(arguments_text(row_of("membarrier", {0, 0, 3})), "MEMBARRIER_CMD_QUERY, 0");
+  EXPECT_EQ(arguments_text(row_of("tkill", {1, -64206})), "1, -64206");
+  EXPECT_EQ(arguments_text(row_of("ptrace", {999, 0x5000004d2, 0, 0})), "0x3e7, 1234, NULL, NULL");
+  EXPECT_EQ(
+      arguments_text(row_of("futex", {16, 5, 1, 2, 32, 0x94fff003})),
+      "0x10, FUTEX_WAKE_OP, 1, 2, 0x20, FUTEX_OP_OPARG_SHIFT<<28|FUTEX_OP_ADD<<28|0xfff<<12|FUTEX_OP_CMP_GT<<24|0x3");
+}
+
 TEST(CallText, Results) {
   EventRow row = row_of("mmap", {});
   row.how = "returned";
