@@ -27,7 +27,7 @@ struct Compared {
   std::uint8_t ended = 0;                           // our walk, as in usc_stack
   bool equal = false;
   const MappingTimeline& mappings;
-  const FileTable& files;
+  FileTable& files;
 };
 
 // Sees comparisons as they are made; nothing may be kept of what is handed in. For tests that keep stacks.
