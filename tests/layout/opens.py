@@ -26,7 +26,6 @@ ALLOWED = {
     "tracer/backend/backend.cpp": SYS,
     "tracer/backend/bpf_backend.cpp": SYS,
     "tracer/backend/bpf_samples.cpp": SYS + ", and " + PROC,
-    "tracer/backend/probe_guard.cpp": SYS,
     "tracer/backend/uprobe_single.cpp": SYS,
     "tracer/backend/kmod_backend.cpp": "the module's own device, and " + SYS,
     "tracer/host/host.cpp": SYS,

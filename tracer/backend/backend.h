@@ -35,8 +35,9 @@ struct SourceLoss {
   usc_loss_cause cause = USC_LOSS_PROBE_NOT_THERE;
   std::uint64_t from_ns = 0;
   std::uint64_t count = 1;
-  std::string what;  // a sentence about it, for the user; empty: the cause says it all
-  std::string path;  // PROBE_REMOVED: the file's
+  std::string what;       // a sentence about it, for the user; empty: the cause says it all
+  std::string path;       // PROBE_REMOVED: the file's
+  bool for_good = false;  // PROBE_REMOVED: the file itself is as it was, and is not probed again
 };
 
 // A file in which there are probes.

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/backend/probe_guard.h"
 
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -17,7 +15,6 @@
 #include "support/clock.h"
 #include "support/end_signals.h"
 #include "support/process/child_process.h"
-#include "support/unique_fd.h"
 #include "tracer/process/thread_state.h"
 #include "tracer/scouts/scout_work.h"
 #include "tracer/scouts/standstill.h"
@@ -40,26 +37,6 @@ std::vector<std::uint64_t> get_all(ScoutReader& in) {
   std::memcpy(values.data(), bytes.data(), values.size() * sizeof(std::uint64_t));
   return values;
 }
-
-// While it lives, the kernel waits for grace periods in a hurry: to remove a breakpoint takes it one, which lasts some
-// 20 ms where CPUs are busy, and 1 ms so (measured; gdb reads code 3 ms after it has started a program). A setting of
-// the whole machine, so whoever has it set already keeps it, and it is for moments only. Where it cannot be set, or
-// rcu_normal says that it does not count, removing takes longer.
-class ExpeditedWaits {
- public:
-  ExpeditedWaits() : fd_(::open("/sys/kernel/rcu_expedited", O_RDWR | O_CLOEXEC)) {
-    char value = 0;
-    if (!fd_ || pread(fd_.get(), &value, 1, 0) != 1 || value != '0' || pwrite(fd_.get(), "1", 1, 0) != 1) fd_.reset();
-  }
-  ExpeditedWaits(const ExpeditedWaits&) = delete;
-  ExpeditedWaits& operator=(const ExpeditedWaits&) = delete;
-  ~ExpeditedWaits() {
-    if (fd_) (void)!pwrite(fd_.get(), "0", 1, 0);
-  }
-
- private:
-  UniqueFd fd_;
-};
 
 // The guard's side.
 class Guard {
@@ -103,7 +80,6 @@ class Guard {
     const auto kind = in.get<Message>();
     const auto number = in.get<std::uint64_t>();
     if (kind == Message::kRemove) {
-      const ExpeditedWaits expedited;
       holder_.remove(number);
       return true;
     }

@@ -29,23 +29,24 @@ constexpr std::string_view kWhereToLook =
 
 std::string deed_of(CodeFinding::What what) {
   if (what == CodeFinding::What::kDebugged) return "has a debugger that can write its memory, with code";
-  if (what == CodeFinding::What::kTranslated) return "translates code instead of executing it, as valgrind does,";
+  if (what == CodeFinding::What::kTranslated)
+    return "may translate code instead of executing it, as valgrind does (a static program that makes code in memory),";
   if (what == CodeFinding::What::kChanged) return "has changed code in its memory";
   if (what == CodeFinding::What::kCopyChanged) return "has changed a copy, which it does not execute, of code";
   return "has made memory writable with code";
 }
 
-bool has_own_pid_namespace(std::uint32_t pid) {
+bool has_our_pid_namespace(std::uint32_t pid) {
   return link_target(fmt::format("/proc/{}/ns/pid", pid)) == link_target("/proc/self/ns/pid");
 }
 
 // Whose memory a process that is named as `number` in the /proc of process `by` has: itself, or all that it traces, if
 // numbers mean something else there.
 std::vector<std::uint32_t> processes_meant(std::uint32_t by, std::uint32_t number) {
-  if (has_own_pid_namespace(by)) return {number};
+  if (has_our_pid_namespace(by)) return {number};
   std::vector<std::uint32_t> traced;
   for (const std::uint32_t pid : running_processes())
-    if (tracer_of(pid) == by) traced.push_back(pid);
+    if (tracing_process_of(pid) == by) traced.push_back(pid);
   return traced;
 }
 
@@ -68,6 +69,13 @@ std::string doubtful_deed(const usc_code_doubt& doubt) {
   return deed_of(CodeFinding::What::kWritable);
 }
 
+// Whether a call that was seen when it began has done what it was to do: anybody may try. One that has not come so far
+// is found by the looks at all processes.
+bool came_true(const usc_code_doubt& doubt, std::uint32_t pid) {
+  if (doubt.reason == USC_DOUBT_DEBUGGER) return tracer_of(pid) != 0;
+  return doubt.reason != USC_DOUBT_MEMORY_FILE || can_write_memory(doubt.pid);
+}
+
 }  // namespace
 
 void CodeWatch::doubt(const usc_code_doubt& doubt) {
@@ -82,7 +90,8 @@ void CodeWatch::doubt(const usc_code_doubt& doubt) {
   for (const std::uint32_t pid : pids) {
     one.pid = pid;
     const auto is_same = [&](const Doubted& other) { return other.doubt == one; };
-    if (std::none_of(doubts_.begin(), doubts_.end(), is_same)) doubts_.push_back({one, doubtful_deed(doubt)});
+    if (std::none_of(doubts_.begin(), doubts_.end(), is_same) && came_true(doubt, pid))
+      doubts_.push_back({one, doubtful_deed(doubt)});
   }
 }
 
@@ -173,7 +182,7 @@ void CodeWatch::remove_probes(const CodeFinding& finding, const std::string& pat
                     "it is not recorded from then on{}",
                     finding.pid, name_of(finding.pid), deed, path,
                     finding.what == CodeFinding::What::kInDoubt && !is_translated ? kWhereToLook : ""),
-        path});
+        path, true});
 }
 
 void CodeWatch::count_unprobed(const CodeFinding& finding, std::uint64_t now_ns, const Tell& tell) {

@@ -78,7 +78,10 @@ const UnprobedCode::Judged& UnprobedCode::role_of(trace::FileId serial, const Fi
   for (std::size_t i = 0; i < probed_.size(); i++) {
     const Probed& one = probed_[i];
     if (one.active && is_same_inode(one.key, file.key)) return judged = {Role::kProbed, i};
-    if (!one.active && is_same_inode(one.key, file.key)) judged.until_ns = one.until_ns;
+    if (!one.active && is_same_inode(one.key, file.key)) {
+      if (one.for_good) return judged = {Role::kGivenUp};
+      judged.until_ns = one.until_ns;
+    }
     if (one.path == file.path) judged.role = Role::kReplaced;
   }
   if (judged.role != Role::kNone) return judged;
@@ -112,7 +115,7 @@ void UnprobedCode::count(const Mapping& mapping, const std::string& deed, const 
 void UnprobedCode::judge(const Mapping& mapping, const File& file, const Tell& tell) {
   const Judged& judged = role_of(mapping.file, file);
   if (judged.role == Role::kNone && !file.memory) unsure_.push_back(mapping);
-  if (judged.role == Role::kNone || mapping.time < judged.until_ns) return;
+  if (judged.role == Role::kNone || judged.role == Role::kGivenUp || mapping.time < judged.until_ns) return;
   if (judged.role == Role::kReplaced || judged.role == Role::kMeant) return meet(mapping, file, judged);
   if (judged.role != Role::kProbed) return judge_memory(mapping, file, judged, tell);
   const Probed& probed = probed_[judged.probed];
@@ -336,9 +339,12 @@ Result<void> UnprobedCode::work(std::uint64_t now_ns, const Tell& tell, const Te
   return {};
 }
 
-void UnprobedCode::forget(const std::string& path, std::uint64_t time_ns) {
-  for (Probed& probed : probed_)
-    if (probed.path == path_in_its_root(path) && std::exchange(probed.active, false)) probed.until_ns = time_ns;
+void UnprobedCode::forget(const std::string& path, std::uint64_t time_ns, bool for_good) {
+  for (Probed& probed : probed_) {
+    if (probed.path != path_in_its_root(path) || !std::exchange(probed.active, false)) continue;
+    probed.until_ns = time_ns;
+    probed.for_good = for_good;
+  }
   roles_.clear();
 }
 

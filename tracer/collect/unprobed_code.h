@@ -57,8 +57,9 @@ class UnprobedCode {
   void add(const usc_blind_map& map);
   // Judges the mappings whose files are known, and goes on with files that are read. To be called in each round.
   Result<void> work(std::uint64_t now_ns, const Tell& tell, const TellKinds& tell_kinds);
-  // A probed file has been changed: its probes are gone, and it is a file like others that a target means.
-  void forget(const std::string& path, std::uint64_t time_ns);
+  // A probed file has lost its probes. If it has been changed, it is a file like others that a target means;
+  // `for_good`: for what processes do with its code, so it is not probed again.
+  void forget(const std::string& path, std::uint64_t time_ns, bool for_good);
   // Whether a process has been counted, for any file.
   [[nodiscard]] bool has_counted(trace::ProcessId process) const;
   // Nothing is probed any more; what waits to be read is read, so that it is known who had probes missing.
@@ -75,6 +76,7 @@ class UnprobedCode {
     bool active = true;
     std::uint64_t since_ns = 0;  // of a file that was met while tracing
     std::uint64_t until_ns = 0;  // if it is not active
+    bool for_good = false;       // it is not probed again
   };
   struct Mapping {
     trace::TaskId task;
@@ -89,7 +91,8 @@ class UnprobedCode {
     }
   };
   // Of files that exist only in memory: kCopy has the code of a probed one; kUnread was gone before it could be read.
-  enum class Role : std::uint8_t { kNone, kProbed, kCopy, kUnread, kReplaced, kMeant };
+  // kGivenUp is not probed again.
+  enum class Role : std::uint8_t { kNone, kProbed, kCopy, kUnread, kReplaced, kMeant, kGivenUp };
   // A file that a target means and that has no probes.
   enum class Reading : std::uint8_t { kWaits, kRuns, kProbed, kEmpty };
   // The file to which a path led at the last look.

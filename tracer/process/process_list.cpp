@@ -164,8 +164,11 @@ std::string command_line_of(std::uint32_t pid, std::size_t most) {
 }
 
 std::string name_of(std::uint32_t pid) {
+  // Not by istreambuf_iterator, which throws where the process ends between opening and reading.
   std::ifstream file(proc_path(pid, "comm"), std::ios::binary);
-  std::string name{std::istreambuf_iterator<char>(file), {}};
+  std::array<char, 64> text{};
+  file.read(text.data(), text.size());
+  std::string name(text.data(), static_cast<std::size_t>(file.gcount()));
   if (name.ends_with('\n')) name.pop_back();
   return name;
 }

@@ -29,6 +29,12 @@ std::optional<std::string> value_of(const std::string& path, std::string_view na
   return std::nullopt;
 }
 
+// Of a thread's status; 0: not known.
+std::uint32_t number_of(std::uint32_t tid, std::string_view name) {
+  const auto value = value_of(fmt::format("/proc/{}/status", tid), name);
+  return value ? static_cast<std::uint32_t>(std::strtoul(value->c_str(), nullptr, 10)) : 0;
+}
+
 bool is_writing(const std::string& descriptor_info) {
   constexpr int kOctal = 8;
   const auto flags = value_of(descriptor_info, "flags:");
@@ -62,8 +68,12 @@ bool is_static_program(std::uint32_t tid) {
 }  // namespace
 
 std::uint32_t tracer_of(std::uint32_t tid) {
-  const auto tracer = value_of(fmt::format("/proc/{}/status", tid), "TracerPid:");
-  return tracer ? static_cast<std::uint32_t>(std::strtoul(tracer->c_str(), nullptr, 10)) : 0;
+  return number_of(tid, "TracerPid:");
+}
+
+std::uint32_t tracing_process_of(std::uint32_t tid) {
+  const std::uint32_t tracer = tracer_of(tid);
+  return tracer == 0 ? 0 : number_of(tracer, "Tgid:");
 }
 
 bool can_write_memory(std::uint32_t pid) {

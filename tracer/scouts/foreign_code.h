@@ -18,6 +18,9 @@ namespace uscope::tracer {
 // Who traces a thread (ptrace); 0: nobody.
 [[nodiscard]] std::uint32_t tracer_of(std::uint32_t tid);
 
+// Which process that thread is of.
+[[nodiscard]] std::uint32_t tracing_process_of(std::uint32_t tid);
+
 // Whether it has another process's memory open for writing: a debugger has, strace has not. False for 0.
 [[nodiscard]] bool can_write_memory(std::uint32_t pid);
 

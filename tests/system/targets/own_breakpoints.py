@@ -136,6 +136,21 @@ int main(int count, char** args) {
 }
 """
 
+# As user nobody: PTRACE_ATTACH to a process of root's, and its memory.
+FAILS = r"""
+import ctypes, os, sys
+os.setgroups([])
+os.setgid(65534)
+os.setuid(65534)
+assert ctypes.CDLL(None).ptrace(16, int(sys.argv[1]), 0, 0) == -1
+for path in "/nonexistent/mem", f"/proc/{sys.argv[1]}/mem":
+    try:
+        os.open(path, os.O_RDWR)
+        sys.exit(1)
+    except OSError:
+        pass
+"""
+
 
 class OwnBreakpoints(TraceCase):
     def setUp(self):
@@ -265,6 +280,30 @@ class OwnBreakpoints(TraceCase):
     def test_a_process_that_makes_its_code_writable(self):
         self.handle_own("open", "made memory writable with code that has")
 
+    def traced(self):
+        with open(f"/proc/{self.recording.pid}/task/{self.recording.pid}/children", encoding="ascii") as children:
+            return next(pid for pid in children.read().split() if os.path.realpath(f"/proc/{pid}/exe") == self.program)
+
+    # A mapping call of the traced process must not be taken for another file, which would be probed.
+    def test_what_has_lost_its_probes_gets_none_again(self):
+        self.begin()
+        self.assertEqual(self.say(self.recording, "open"), "7")
+        self.wait_for("made memory writable with code that has", self.traced())
+        self.assertEqual(self.say(self.recording, "open"), "7")
+        time.sleep(0.5)
+        self.assertEqual([self.say(self.recording, line) for line in ("break", "call", "restore")], ["11", "11", "7"])
+        self.assertNotIn("it has probes from now on", self.text())
+        self.end()
+
+    # Anybody may try.
+    def test_calls_that_fail_are_no_doubts(self):
+        self.begin()
+        other = self.start(self.program)
+        self.assertEqual(self.say(other, "call"), "7")
+        subprocess.run([sys.executable, "-c", FAILS, str(other.pid)], check=True)
+        time.sleep(0.5)
+        self.end(hits=2, removed=0)
+
     def translate(self):
         lines = subprocess.run(["readelf", "-lW", self.program], capture_output=True, text=True, check=True).stdout.splitlines()
         loads = [line.split() for line in lines if line.split()[:1] == ["LOAD"]]
@@ -293,7 +332,7 @@ class OwnBreakpoints(TraceCase):
     def test_a_program_that_translates_code(self):
         self.begin()
         translator, address = self.translate()
-        self.wait_for(f"process {translator.pid} (translator) translates code instead of executing it", translator.pid, address)
+        self.wait_for(f"process {translator.pid} (translator) may translate code instead of executing it", translator.pid, address)
         self.assertEqual(self.say(translator, "call"), "7")
         self.end()
 
