@@ -212,7 +212,7 @@ class OwnBreakpoints(TraceCase):
         self.assertEqual(self.say(self.recording, "call"), "7")
         self.recording.communicate()
         self.assertEqual(self.recording.returncode, 0, self.text())
-        self.assertEqual(self.rows("SELECT count(*) FROM v_event WHERE class = 'ufunction'"), [(hits,)])
+        self.assertIn(self.rows("SELECT count(*) FROM v_event WHERE class = 'ufunction'")[0][0], hits if isinstance(hits, tuple) else (hits,))
         self.assertEqual(self.rows("SELECT cause, sum(count) FROM loss GROUP BY cause"), [("probe_removed", 1)] if removed else [], self.text())
 
     def debug(self, process, debugger, words):
@@ -293,7 +293,7 @@ class OwnBreakpoints(TraceCase):
         time.sleep(0.5)
         self.assertEqual([self.say(self.recording, line) for line in ("break", "call", "restore")], ["11", "11", "7"])
         self.assertNotIn("it has probes from now on", self.text())
-        self.end()
+        self.end(hits=(1, 2))  # the call behind "open" is made while the probe is being removed
 
     # Anybody may try.
     def test_calls_that_fail_are_no_doubts(self):

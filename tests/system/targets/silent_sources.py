@@ -269,9 +269,11 @@ class SilentSources(TraceCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual((self.hits(), self.losses()), (1, {"probe_not_there": 1}), how)
             self.assertIn("puts no probes", done.stderr)
-        for how, hits in (("none", 6), ("opened", 5)):
+        # Who makes its code writable may be about to set a breakpoint: if it runs for long enough, its probes are removed.
+        for how, hits, may_lose in (("none", 6, ({},)), ("opened", 5, ({}, {"probe_removed": 1}))):
             done = self.record(f"ufunction:{program}:work", program, how, options=["--force"])
-            self.assertEqual((done.returncode, self.hits(), self.losses()), (0, hits, {}), (how, done.stderr))
+            self.assertEqual((done.returncode, self.hits()), (0, hits), (how, done.stderr))
+            self.assertIn(self.losses(), may_lose, (how, done.stderr))
         done = self.record(f"ufunction:{program}:behind", program, "", options=["--force"])
         self.assertEqual(self.losses(), {}, done.stderr)
 
