@@ -80,7 +80,7 @@ class RandomQuestion {
     return pick({"ts_ns", "dur_ns", "dur_ns", "result", "result", "a0", "a1", "A2", "a5"});
   }
   std::string dimension() {
-    if (chance(16)) return pick({"object", "object_kind"});
+    if (chance(32)) return pick({"object", "object_kind"});
     return pick({"kind", "kind", "class", "how", "pid", "tid", "uid", "process", "thread", "errno", "stack_id", "depth",
                  "ended", "\"trigger\"", "trigger_module", "folded", "Process"});
   }
