@@ -269,11 +269,13 @@ class SilentSources(TraceCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual((self.hits(), self.losses()), (1, {"probe_not_there": 1}), how)
             self.assertIn("puts no probes", done.stderr)
-        # Who makes its code writable may be about to set a breakpoint: if it runs for long enough, its probes are removed.
-        for how, hits, may_lose in (("none", 6, ({},)), ("opened", 5, ({}, {"probe_removed": 1}))):
-            done = self.record(f"ufunction:{program}:work", program, how, options=["--force"])
-            self.assertEqual((done.returncode, self.hits()), (0, hits), (how, done.stderr))
-            self.assertIn(self.losses(), may_lose, (how, done.stderr))
+        done = self.record(f"ufunction:{program}:work", program, "none", options=["--force"])
+        self.assertEqual((done.returncode, self.hits(), self.losses()), (0, 6, {}), done.stderr)
+        # Who makes its code writable may be about to set a breakpoint: its probes are removed, before its calls, between them or after them.
+        done = self.record(f"ufunction:{program}:work", program, "opened", options=["--force"])
+        removed = self.losses() == {"probe_removed": 1}
+        self.assertIn(self.losses(), ({}, {"probe_removed": 1}), done.stderr)
+        self.assertIn((done.returncode, self.hits()), [(0, hits) for hits in (range(6) if removed else (5,))], done.stderr)
         done = self.record(f"ufunction:{program}:behind", program, "", options=["--force"])
         self.assertEqual(self.losses(), {}, done.stderr)
 
