@@ -28,6 +28,9 @@ std::string missing_text(const AnswerHead& head) {
   if (head.without_stack != 0)
     text += fmt::format("{}{} came too late: their events have none", text.empty() ? "" : "; ",
                         plural(head.without_stack, "stack"));
+  if (head.names_beyond != 0)
+    text += fmt::format("{}{} or users were too many to tell apart: such threads are called ?",
+                        text.empty() ? "" : "; ", plural(head.names_beyond, "thread name"));
   return text;
 }
 
@@ -96,10 +99,14 @@ Result<void> AnswerPrinter::print_csv(const AnswerHead& head, store::Statement& 
 Result<void> AnswerPrinter::print_json(const AnswerHead& head, store::Statement& statement) {
   nlohmann::ordered_json columns = nlohmann::ordered_json::array();
   for (int i = 0; i < statement.columns(); i++) columns.push_back(to_utf8(statement.column_name(i)));
-  nlohmann::ordered_json line = {
-      {"from_ns", head.from_ns}, {"until_ns", head.until_ns}, {"utc_offset_ns", head.utc_offset_ns},
-      {"events", head.events},   {"lost", head.lost},         {"stacks_too_late", head.without_stack},
-      {"columns", columns}};
+  nlohmann::ordered_json line = {{"from_ns", head.from_ns},
+                                 {"until_ns", head.until_ns},
+                                 {"utc_offset_ns", head.utc_offset_ns},
+                                 {"events", head.events},
+                                 {"lost", head.lost},
+                                 {"stacks_too_late", head.without_stack},
+                                 {"names_beyond", head.names_beyond},
+                                 {"columns", columns}};
   std::string text = dump(line, false);
   text.pop_back();
   write_(text + ",\"rows\":[");

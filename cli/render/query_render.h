@@ -25,6 +25,7 @@ struct AnswerHead {
   std::uint64_t events = 0;  // that the answer is made of, as far as that is known
   std::uint64_t lost = 0;
   std::uint64_t without_stack = 0;
+  std::uint64_t names_beyond = 0;
 };
 
 struct AnswerStyle {

@@ -52,7 +52,8 @@ AnswerHead head_of(const query::IntervalFacts& facts, std::int64_t utc_offset_ns
           utc_offset_ns,
           facts.events,
           facts.lost,
-          facts.without_stack};
+          facts.without_stack,
+          facts.names_beyond};
 }
 
 std::vector<std::string> lines_of(const std::string& text) {

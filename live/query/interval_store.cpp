@@ -63,6 +63,8 @@ IntervalStore::IntervalStore(const Plan& plan, std::uint64_t interval_ns, std::u
   clock_gettime(CLOCK_MONOTONIC, &monotonic);
   constexpr std::int64_t kSecond = 1'000'000'000;
   utc_offset_ns_ = (real.tv_sec - monotonic.tv_sec) * kSecond + real.tv_nsec - monotonic.tv_nsec;
+  for (std::size_t word = 0; word < plan_.keys.size(); word++)
+    if (plan_.keys[word].what == Key::kGuise) guise_word_ = word;
   begin_next();
 }
 
@@ -237,8 +239,55 @@ void IntervalStore::add(const usc_query_row& row, const usc_query_steps* steps) 
   interval.events += row.events;
 }
 
+// What the kernel side has summed by then names the guises that it was summed under.
 bool IntervalStore::wants_sums() {
-  return std::exchange(wants_sums_, false);
+  if (std::exchange(wants_sums_, false)) return true;
+  if (plan_.way != Way::kSums || !definitions_.guises().are_many() || round_ns_ == 0) return false;
+  replaced_by_ns_ = round_ns_;
+  return true;
+}
+
+void IntervalStore::sums_are_told() {
+  if (replaced_by_ns_)
+    forget_guises();
+  else
+    told_sums_ = true;
+}
+
+std::set<trace::ImageId> IntervalStore::guises_in_use(std::size_t first_interval) const {
+  std::set<trace::ImageId> in_use;
+  for (std::size_t i = first_interval; i < intervals_.size(); i++) {
+    const PartialRows& rows = intervals_[i].sums.rows();
+    for (std::size_t row = 0; guise_word_ && row < rows.size(); row++)
+      if (const auto serial = rows.word(row, *guise_word_)) in_use.emplace(static_cast<std::uint32_t>(*serial));
+    for (const trace::Event& event : intervals_[i].whole) in_use.emplace(event.image);
+  }
+  for (const auto& [serial, task] : tasks_)
+    for (const trace::Event& event : task.open) in_use.emplace(event.image);
+  for (const auto& [key, bytes] : open_hits_) in_use.emplace(reinterpret_cast<const usc_hit*>(bytes.data())->image);
+  return in_use;
+}
+
+void IntervalStore::replace_guises(const std::unordered_map<trace::ImageId, trace::ImageId>& with) {
+  if (!guise_word_ || with.empty()) return;
+  for (Interval& interval : intervals_)
+    interval.sums.replace(*guise_word_, [&with](std::int64_t serial) -> std::int64_t {
+      const auto found = with.find(trace::ImageId(static_cast<std::uint32_t>(serial)));
+      return found == with.end() ? serial : found->second.value();
+    });
+}
+
+// A thread's guises of one name and user are one in the rows, so there are no more of them than the answer can show.
+void IntervalStore::forget_guises() {
+  const std::uint64_t replaced_by_ns = *std::exchange(replaced_by_ns_, std::nullopt);
+  replace_guises(definitions_.guises().firsts());
+  std::set<trace::ImageId> in_use = guises_in_use(0);
+  definitions_.forget_guises(replaced_by_ns, in_use);
+  const auto beyond = definitions_.merge_guises();
+  if (beyond.empty()) return;
+  for (const auto& [serial, first] : beyond) intervals_.front().names_beyond += in_use.count(serial);
+  replace_guises(beyond);
+  definitions_.forget_guises(replaced_by_ns, guises_in_use(0));
 }
 
 bool IntervalStore::wants_losses() {
@@ -317,6 +366,7 @@ Result<void> IntervalStore::close_first(bool last) {
   closed.facts.events = interval.events;
   closed.facts.lost = interval.lost;
   closed.facts.without_stack = unknown_stacks(interval);
+  closed.facts.names_beyond = interval.names_beyond + definitions_.take_names_beyond();
   closed.bytes = (*trace)->bytes();
   closed.facts.last = last;
   auto file = (*trace)->end();
@@ -338,7 +388,7 @@ Result<void> IntervalStore::close_first(bool last) {
 // A late record may still refer to a task that ended in this interval.
 void IntervalStore::forget_ended(Interval& closed) {
   if (!plan_.needs.objects) {
-    definitions_.forget_ended(closed.from_ns);
+    definitions_.forget_ended(closed.from_ns, guises_in_use(1));
     return;
   }
   descriptors_.add(std::move(closed.changes));
@@ -346,7 +396,8 @@ void IntervalStore::forget_ended(Interval& closed) {
   std::unordered_set<trace::ProcessId> needed;
   for (const trace::TaskId task : definitions_.living(closed.from_ns)) needed.insert(process_of(task));
   descriptors_.forget(process_of, needed, definitions_.descriptor_copies(KeptDescriptors::kAlways));
-  definitions_.forget_ended(closed.from_ns, definitions_.living(closed.from_ns, descriptors_.tasks()));
+  definitions_.forget_ended(closed.from_ns, guises_in_use(1),
+                            definitions_.living(closed.from_ns, descriptors_.tasks()));
   for (auto& [serial, task] : tasks_)
     std::erase_if(task.strings, [&, done = task.done_ns](const std::vector<char>& bytes) {
       const auto& string = trace::record_as<usc_string>(*reinterpret_cast<const usc_record*>(bytes.data()));

@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
@@ -40,6 +41,7 @@ struct IntervalFacts {
   std::uint64_t events = 0;         // that were taken for the question
   std::uint64_t lost = 0;           // events that are missing
   std::uint64_t without_stack = 0;  // stacks that were not known in time
+  std::uint64_t names_beyond = 0;   // names and users of threads that were too many to be told apart
   bool last = false;
 };
 
@@ -81,9 +83,10 @@ class IntervalStore : public trace::RecordSink {
   // Rows that the kernel side has summed, as tracer::RecordObserver::on_sums() has them: of the interval that is to be
   // closed first, until sums_are_told().
   void add(const usc_query_row& row, const usc_query_steps* steps = nullptr);
-  // Whether an interval waits for them; asks once for each.
+  // Whether an interval waits for them; asks once for each. Also in between, when threads have had so many names that
+  // those are to be forgotten that no row needs.
   [[nodiscard]] bool wants_sums();
-  void sums_are_told() { told_sums_ = true; }
+  void sums_are_told();
 
   // Whether an interval waits to be told what was lost in it; asks once for each.
   [[nodiscard]] bool wants_losses();
@@ -91,6 +94,9 @@ class IntervalStore : public trace::RecordSink {
   // Whether stacks are to be told anew, and from which number on they are then; asks once for each time.
   [[nodiscard]] bool wants_stacks();
   void stacks_from(trace::StackId first);
+
+  // How many names and users of threads are kept (live/query/guises.h).
+  [[nodiscard]] std::size_t kept_guises() const { return definitions_.guises().size(); }
 
   // How many calls are kept for later intervals' descriptors.
   [[nodiscard]] std::size_t kept_changes() const { return descriptors_.size(); }
@@ -110,6 +116,7 @@ class IntervalStore : public trace::RecordSink {
     std::vector<DescriptorChange> changes;
     std::uint64_t events = 0;
     std::uint64_t lost = 0;
+    std::uint64_t names_beyond = 0;
   };
   struct Task {
     std::uint64_t done_ns = 0;       // entry of the last call that has ended
@@ -136,6 +143,9 @@ class IntervalStore : public trace::RecordSink {
   [[nodiscard]] std::uint64_t unknown_stacks(const Interval& interval) const;
   Result<void> close_first(bool last);
   void forget_stacks();
+  [[nodiscard]] std::set<trace::ImageId> guises_in_use(std::size_t first_interval) const;
+  void replace_guises(const std::unordered_map<trace::ImageId, trace::ImageId>& with);
+  void forget_guises();
 
   const Plan& plan_;
   std::uint64_t interval_ns_;
@@ -161,6 +171,8 @@ class IntervalStore : public trace::RecordSink {
   bool asked_for_losses_ = false;
   bool wants_losses_ = false;
   bool wants_sums_ = false;
+  std::optional<std::size_t> guise_word_;        // of the question's keys
+  std::optional<std::uint64_t> replaced_by_ns_;  // guises that were replaced by then are to be forgotten
   bool asked_for_stacks_ = false;
   bool told_sums_ = false;  // of the first interval, which is not closed yet
   Result<void> trouble_;    // what failed first; nothing is taken behind it

@@ -18,6 +18,12 @@ Result<void> append(IntervalTrace& to, const std::vector<char>& bytes) {
   return bytes.empty() ? Result<void>() : to.append(*reinterpret_cast<const usc_record*>(bytes.data()));
 }
 
+template <std::size_t N>
+void set_name(char (&name)[N], std::string_view text) {
+  const std::size_t bytes = text.copy(std::begin(name), N);
+  std::fill(std::begin(name) + bytes, std::end(name), '\0');
+}
+
 }  // namespace
 
 bool KeptDefinitions::take(const usc_record& record) {
@@ -92,10 +98,18 @@ bool KeptDefinitions::take(const usc_record& record) {
   }
 }
 
-// Of more names or users than the bound, the last one of a task takes the place of the one before.
+// Of more names or users than the bound, the last one of a task takes the place of the one before. The name before all
+// of these becomes kNoName.
 void KeptDefinitions::take_change(Changes& changes, const usc_record& record) {
   constexpr std::size_t kMostChanges = 4096;  // of one task, from one interval's end to the next
-  if (changes.size() >= kMostChanges) changes.erase(std::prev(changes.end()));
+  if (changes.size() >= kMostChanges) {
+    names_beyond_++;
+    Bytes& last = std::prev(changes.end())->second;
+    if (changes.size() > kMostChanges)
+      changes.erase(std::prev(changes.end()));
+    else if (record.type == USC_RECORD_TASK_NAME)
+      set_name(reinterpret_cast<usc_task_name*>(last.data())->name, kNoName);
+  }
   changes[record.time] = bytes_of(record);
 }
 
@@ -107,8 +121,7 @@ std::optional<usc_task> KeptDefinitions::task_as(trace::TaskId task, trace::Imag
   as_it_was.image = guises_.image_of(trace::ImageId(as_it_was.image)).value();
   const Guises::Guise* guise = guises_.find(serial);
   if (guise != nullptr && guise->task == task) {
-    guise->name.copy(std::begin(as_it_was.name), sizeof(as_it_was.name));
-    std::fill(std::begin(as_it_was.name) + guise->name.size(), std::end(as_it_was.name), '\0');
+    set_name(as_it_was.name, guise->name);
     as_it_was.uid = guise->uid;
   } else if (const auto image = images_.find(serial); image != images_.end()) {
     const auto& exec = trace::record_as<usc_exec>(*reinterpret_cast<const usc_record*>(image->second.exec.data()));
@@ -192,7 +205,14 @@ std::multimap<trace::ProcessId, std::uint64_t> KeptDefinitions::descriptor_copie
   return copies;
 }
 
-void KeptDefinitions::forget_ended(std::uint64_t before_ns, const std::unordered_set<trace::TaskId>& needed) {
+void KeptDefinitions::forget_guises(std::uint64_t before_ns, std::set<trace::ImageId> in_use) {
+  for (const auto& [serial, task] : tasks_) in_use.insert(task.inherited);
+  guises_.forget(before_ns, in_use, [](trace::TaskId) { return true; });
+  guises_.allow_more();
+}
+
+void KeptDefinitions::forget_ended(std::uint64_t before_ns, const std::set<trace::ImageId>& guises_in_use,
+                                   const std::unordered_set<trace::TaskId>& needed) {
   std::erase_if(tasks_, [&](const auto& entry) {
     const Task& task = entry.second;
     // The start of one that only its name is known of was lost.
@@ -224,6 +244,7 @@ void KeptDefinitions::forget_ended(std::uint64_t before_ns, const std::unordered
     if (!needed.empty()) return false;  // an exec closed descriptors
     return image.time < last[image.process];
   });
+  inherited.insert(guises_in_use.begin(), guises_in_use.end());
   guises_.forget(before_ns, inherited, [this](trace::TaskId task) { return knows(task); });
   for (const auto& [serial, image] : images_) spaces.insert(image.mm);
   std::erase_if(jit_names_, [&](const auto& entry) { return spaces.count(entry.first.first) == 0; });

@@ -46,9 +46,17 @@ class KeptDefinitions {
   [[nodiscard]] std::multimap<trace::ProcessId, std::uint64_t> descriptor_copies(std::uint64_t shared) const;
 
   // Forgets tasks that ended before this time but for those that are `needed`, with the images, address spaces and
-  // processes that were theirs alone, and images that were replaced before it, if none are needed. Stacks stay: the
-  // kernel side tells of each once.
-  void forget_ended(std::uint64_t before_ns, const std::unordered_set<trace::TaskId>& needed = {});
+  // processes that were theirs alone, and images that were replaced before it, if none are needed. Guises are kept that
+  // are in use. Stacks stay: the kernel side tells of each once.
+  void forget_ended(std::uint64_t before_ns, const std::set<trace::ImageId>& guises_in_use = {},
+                    const std::unordered_set<trace::TaskId>& needed = {});
+  // Forgets the guises that threads had before this time, but for those that are in use, that a task began with, and
+  // the last kFormerNames of each.
+  void forget_guises(std::uint64_t before_ns, std::set<trace::ImageId> in_use);
+  [[nodiscard]] const Guises& guises() const { return guises_; }
+  std::unordered_map<trace::ImageId, trace::ImageId> merge_guises() { return guises_.merge_beyond_shares(); }
+  // Names and users that were beyond a bound since this was asked the last time.
+  std::uint64_t take_names_beyond() { return std::exchange(names_beyond_, 0); }
   // Forgets stacks with smaller numbers than this, but not these.
   void forget_stacks(trace::StackId first, const std::unordered_set<trace::StackId>& in_use);
 
@@ -85,9 +93,10 @@ class KeptDefinitions {
   };
 
   void take_jit_name(const usc_jit_name& name);
-  static void take_change(Changes& changes, const usc_record& record);
+  void take_change(Changes& changes, const usc_record& record);
 
   std::map<std::string, Bytes> meta_;
+  std::uint64_t names_beyond_ = 0;
   std::map<trace::TaskId, Task> tasks_;
   Guises guises_;
   std::map<trace::ImageId, Image> images_;

@@ -2,6 +2,7 @@
 #include "live/query/sums.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "uscope/query_run.h"
 
@@ -206,6 +207,21 @@ void Sums::add(const usc_query_row& more, const usc_query_steps* steps) {
   for (std::uint32_t i = 0; i < program_.measures; i++) {
     const usc_query_sum& sum = more.sum[i];
     rows_.add_sum(into, i, {sum.count, sum.least, sum.greatest, sum.sum});
+  }
+}
+
+void Sums::replace(std::size_t word, const std::function<std::int64_t(std::int64_t)>& with) {
+  const PartialRows before = std::exchange(rows_, PartialRows(program_));
+  places_.clear();
+  for (std::size_t number = 0; number < before.size(); number++) {
+    usc_query_key key = before.key(number);
+    if ((key.nulls >> word & 1) == 0) key.word[word] = with(key.word[word]);
+    const std::size_t into = row(key);
+    rows_.add_events(into, before.events(number));
+    for (std::size_t i = 0; i < program_.measures; i++) rows_.add_sum(into, i, before.sum(number, i));
+    for (std::size_t other = 0; other < program_.keys; other++)
+      if (rows_.is_in_steps(other))
+        for (const StepCount& step : before.steps(number, other)) rows_.add_step(into, other, step);
   }
 }
 

@@ -10,6 +10,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <utility>
@@ -102,6 +103,9 @@ class Sums {
   void add(const usc_query_row& row, const usc_query_steps* steps = nullptr);
 
   [[nodiscard]] const PartialRows& rows() const { return rows_; }
+  // Gives a word of all keys that is not in steps, where it is not NULL, what `with` makes of it. Rows that are of one
+  // key then become one.
+  void replace(std::size_t word, const std::function<std::int64_t(std::int64_t)>& with);
   // The last thing that is asked of it.
   [[nodiscard]] PartialRows take_rows() { return std::move(rows_); }
   // That the rows stand for.

@@ -156,6 +156,9 @@ TEST(QueryRender, WhatIsMissingStandsAbove) {
   head.without_stack = 2;
   EXPECT_EQ(cli::missing_text(head),
             "LOST 1 event: the answer is made without them; 2 stacks came too late: their events have none");
+  head.lost = head.without_stack = 0;
+  head.names_beyond = 3;
+  EXPECT_EQ(cli::missing_text(head), "3 thread names or users were too many to tell apart: such threads are called ?");
 }
 
 }  // namespace

@@ -461,6 +461,107 @@ TEST_F(IntervalStoreTest, RowsHaveTheNamesOfTheirGuises) {
   }
 }
 
+// A thread that has had very many names: of those that it had several times each is kept once, of others those of rows.
+TEST_F(IntervalStoreTest, GuisesAreBoundedByWhatTheAnswerShows) {
+  plan_.way = Way::kSums;
+  plan_.program = test::question_of(2, 0,
+                                    {test::field(0, USC_QUERY_TASK), test::give(USC_QUERY_KEY, 0, 0),
+                                     test::field(1, USC_QUERY_GUISE), test::give(USC_QUERY_KEY, 1, 1)});
+  plan_.keys = {{Key::kTask, ""}, {Key::kGuise, ""}};
+  begin(0, false);
+  constexpr std::uint32_t kRenames = 200'000;
+  constexpr std::uint32_t kUnasked = 100'000;  // names behind that belong to no event
+  constexpr std::uint32_t kFirst = 50;
+  std::vector<usc_query_row> in_kernel;  // of rows some come late, even before their guise's record
+  const auto row_of = [](std::uint32_t serial, std::uint32_t guise) {
+    usc_query_row row{};
+    row.events = 1;
+    row.key.word[0] = serial;
+    row.key.word[1] = guise;
+    return row;
+  };
+  std::size_t most = 0;
+  for (std::uint32_t i = 0; i < kRenames; i++) {
+    const std::uint64_t now = kBegin + 10 * std::uint64_t{i} + 10;
+    if (i % 5 == 0) store_->add(row_of(1, kFirst + i));
+    put(guise(1, kFirst + i, i < kUnasked ? "job-" + std::to_string(i % 3) : "idle-" + std::to_string(i), now));
+    if (i == 1) {  // begins under a name that its maker loses at once
+      auto child = task(2);
+      auto& begun = reinterpret_cast<usc_task&>(child.head());
+      begun.image = kFirst + i;
+      std::string_view("job-1").copy(begun.name, sizeof(begun.name));
+      put(std::move(child));
+    }
+    if (i % 5 != 0 && i < kUnasked) in_kernel.push_back(row_of(1, kFirst + i));
+    if (i % 1000 != 999) continue;
+    in_kernel.push_back(row_of(2, kFirst + 1));
+    store_->on_round(now - 100);
+    most = std::max(most, store_->kept_guises());
+    if (!store_->wants_sums()) continue;
+    for (const usc_query_row& row : std::exchange(in_kernel, {})) store_->add(row);
+    store_->sums_are_told();
+  }
+  EXPECT_LE(most, 3 * kMostGuises + 1000);
+  for (const usc_query_row& row : in_kernel) store_->add(row);
+  store_->sums_are_told();
+  const char* const question =
+      "SELECT tid, thread, process, sum(n) FROM partial WHERE thread NOT LIKE 'idle%' GROUP BY tid, thread, process "
+      "ORDER BY tid, thread";
+  plan_.outer = question;
+  ASSERT_TRUE(store_->finish());
+  EXPECT_EQ(ask(closed_[0], question),
+            "100|job-0|app|33334\n100|job-1|app|33333\n100|job-2|app|33333\n101|job-1|app|200\n");
+}
+
+// Of very many different ones, one thread's do not take the place of others'.
+TEST_F(IntervalStoreTest, NamesBeyondTheBoundAreOneAndTold) {
+  plan_.way = Way::kSums;
+  plan_.program = test::question_of(2, 0,
+                                    {test::field(0, USC_QUERY_TASK), test::give(USC_QUERY_KEY, 0, 0),
+                                     test::field(1, USC_QUERY_GUISE), test::give(USC_QUERY_KEY, 1, 1)});
+  plan_.keys = {{Key::kTask, ""}, {Key::kGuise, ""}};
+  begin(0, false);
+  put(task(2));
+  constexpr std::uint32_t kRenames = 200'000;
+  std::size_t most = 0;
+  for (std::uint32_t i = 0; i < kRenames; i++) {
+    const std::uint64_t now = kBegin + 10 * std::uint64_t{i} + 10;
+    put(guise(1, 50 + i, "job-" + std::to_string(i), now));
+    if (i == kRenames - 10) put(guise(2, 50 + kRenames, "late", now + 1));
+    usc_query_row row{};
+    row.events = 1;
+    row.key.word[0] = i < kRenames - 9 ? 1 : 2;
+    row.key.word[1] = i < kRenames - 9 ? 50 + i : 50 + kRenames;
+    store_->add(row);
+    if (i % 1000 != 999) continue;
+    store_->on_round(now);
+    most = std::max(most, store_->kept_guises());
+    if (i == kRenames - 1 || store_->wants_sums()) store_->sums_are_told();
+  }
+  EXPECT_LE(most, 2 * kMostGuiseNames + 1000);
+  const char* const question =
+      "SELECT count(*) > 60000, sum(n), sum(iif(thread = '?', n, 0)) > 60000, sum(iif(thread = 'late', n, 0)) "
+      "FROM (SELECT tid, thread, sum(n) AS n FROM partial GROUP BY tid, thread)";
+  plan_.outer = question;
+  ASSERT_TRUE(store_->finish());
+  EXPECT_GT(closed_[0].facts.names_beyond, 60'000U);
+  EXPECT_EQ(ask(closed_[0], question), "1|200000|1|9\n");
+}
+
+// Event by event: the name of those beyond is not another one's.
+TEST_F(IntervalStoreTest, NamesOfEventsBeyondTheBoundAreNone) {
+  begin(kSecond, false);
+  constexpr std::uint64_t kRenames = 5000;
+  for (std::uint64_t i = 0; i < kRenames; i++) put(name(1, "job-" + std::to_string(i), kBegin + 10 * i));
+  for (const std::uint64_t i : {std::uint64_t{4094}, std::uint64_t{4100}, kRenames - 1})
+    put(call(kBegin + 10 * i + 1, kBegin + 10 * i + 2));
+  rounds(kBegin + kSecond);
+  EXPECT_EQ(closed_[0].facts.names_beyond, 904U);
+  EXPECT_EQ(ask(closed_[0], "SELECT thread FROM v_event ORDER BY ts_ns"), "job-4094\n?\njob-4999\n");
+  rounds(kBegin + 2 * kSecond);
+  EXPECT_EQ(closed_[1].facts.names_beyond, 0U);
+}
+
 // Where a task executes a program that sets its user, that one is told of at the same time as the program.
 TEST_F(IntervalStoreTest, RowsHaveTheUsersOfTheirGuises) {
   plan_.way = Way::kSums;
