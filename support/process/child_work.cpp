@@ -11,13 +11,13 @@
 
 namespace uscope {
 
-Result<ChildWork> ChildWork::start(const std::function<int()>& work) {
+Result<ChildWork> ChildWork::start(const std::function<int()>& work, Orphan orphan) {
   std::fflush(nullptr);
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child < 0) return errno_error("cannot start a process", errno);
   if (child != 0) return ChildWork(child);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (orphan == Orphan::kIsKilled) prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);  // the parent ended before this took effect
   const int code = work();
   std::fflush(nullptr);

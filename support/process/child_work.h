@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Runs work in a child process: a copy of this process that ends with it.
+// Runs work in a child process: a copy of this process that is killed when this one ends, unless it ends by itself.
 #pragma once
 
 #include <sys/types.h>
@@ -14,8 +14,11 @@ namespace uscope {
 
 class ChildWork {
  public:
+  // What becomes of it when the thread that has started it ends. kEndsItself: `work` sees to that.
+  enum class Orphan { kIsKilled, kEndsItself };
+
   // `work` returns the child's exit code.
-  [[nodiscard]] static Result<ChildWork> start(const std::function<int()>& work);
+  [[nodiscard]] static Result<ChildWork> start(const std::function<int()>& work, Orphan orphan = Orphan::kIsKilled);
   ChildWork(ChildWork&& other) noexcept : pid_(std::exchange(other.pid_, 0)) {}
   ChildWork& operator=(ChildWork&&) = delete;
   // Kills the child if it has not ended.
@@ -28,6 +31,8 @@ class ChildWork {
   [[nodiscard]] pid_t pid() const { return pid_; }
   // Kills the child without waiting for its end, which may never come.
   void abandon();
+  // Leaves it alone: neither kills it nor waits for its end.
+  void leave() { pid_ = 0; }
 
  private:
   explicit ChildWork(pid_t pid) : pid_(pid) {}

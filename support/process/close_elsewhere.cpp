@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 namespace uscope {
 namespace {
@@ -33,11 +34,10 @@ void close_all_but(const std::vector<int>& kept) {
   _exit(0);
 }
 
-}  // namespace
-
-void close_elsewhere(std::vector<UniqueFd> files) {
+// Forks once, or twice: whoever holds the files is no child of this process then. Returns the first child.
+pid_t hand_over(std::vector<UniqueFd> files, bool twice) {
   int ends[2] = {-1, -1};
-  if (files.empty() || pipe2(ends, O_CLOEXEC) != 0) return;
+  if (files.empty() || pipe2(ends, O_CLOEXEC) != 0) return 0;
   UniqueFd until_closed(ends[0]);
   UniqueFd open_here(ends[1]);
   std::vector<int> kept{until_closed.get()};
@@ -46,12 +46,23 @@ void close_elsewhere(std::vector<UniqueFd> files) {
   std::sort(kept.begin(), kept.end());
   const pid_t child = fork();
   if (child == 0) {
-    if (fork() == 0) hold(kept, until_closed.get());
+    if (!twice || fork() == 0) hold(kept, until_closed.get());
     _exit(0);
   }
+  files.clear();  // before `open_here`
+  return std::max(child, 0);
+}
+
+}  // namespace
+
+void close_elsewhere(std::vector<UniqueFd> files) {
+  const pid_t child = hand_over(std::move(files), true);
   while (child > 0 && waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
   }
-  files.clear();  // before `open_here`
+}
+
+pid_t close_in_child(std::vector<UniqueFd> files) {
+  return hand_over(std::move(files), false);
 }
 
 }  // namespace uscope

@@ -5,6 +5,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -16,6 +18,7 @@
 #include "support/end_signals.h"
 #include "support/process/child_process.h"
 #include "tracer/process/thread_state.h"
+#include "tracer/scouts/scout_packets.h"
 #include "tracer/scouts/scout_work.h"
 #include "tracer/scouts/standstill.h"
 
@@ -41,13 +44,15 @@ std::vector<std::uint64_t> get_all(ScoutReader& in) {
 // The guard's side.
 class Guard {
  public:
-  explicit Guard(int socket) : port_(UniqueFd(socket)) {}
+  Guard(int socket, UniqueFd tracer) : port_(UniqueFd(socket)), tracer_(std::move(tracer)) {}
 
   int run() {
     constexpr int kCompareEveryMs = static_cast<int>(FileGuard::kCompareEveryNs / kMillisecondNs);
     while (true) {
-      std::array<pollfd, 2> wanted{{{port_.fd(), port_.events(), 0}, {holder_.fd(), POLLIN, 0}}};
+      std::array<pollfd, 3> wanted{
+          {{port_.fd(), port_.events(), 0}, {tracer_.get(), POLLIN, 0}, {holder_.fd(), POLLIN, 0}}};
       (void)poll(wanted.data(), wanted.size(), kCompareEveryMs);
+      if (wanted[1].revents != 0) return 0;
       tell_removed();
       if (wanted[0].revents != 0 && !serve_all()) return 0;
     }
@@ -84,7 +89,7 @@ class Guard {
       return true;
     }
     if (kind == Message::kEnd) {
-      holder_ = {};
+      holder_.remove_all();
       answer({});
       return false;
     }
@@ -115,19 +120,25 @@ class Guard {
   void send_rest() {
     constexpr int kWaitMs = 100;
     ScoutMessage ignored;
-    while ((port_.events() & POLLOUT) != 0 && port_.next(ignored) != MessagePort::Came::kClosed) port_.wait(kWaitMs);
+    while ((port_.events() & POLLOUT) != 0 && !is_readable(tracer_.get(), 0) &&
+           port_.next(ignored) != MessagePort::Came::kClosed)
+      port_.wait(kWaitMs);
   }
 
   MessagePort port_;
+  // Its pidfd, readable when it has ended: children of it may hold the socket's other end open.
+  UniqueFd tracer_;
   ProbeHolder holder_;
 };
 
-int be_guard(int inherited) {
+int be_guard(int inherited, pid_t tracer) {
   const int socket = settle_child(inherited, "uscope-guard");
   sigset_t all;
   sigfillset(&all);
   (void)sigprocmask(SIG_BLOCK, &all, nullptr);  // those that stop a job, too
-  return Guard(socket).run();
+  UniqueFd process(static_cast<int>(syscall(SYS_pidfd_open, tracer, 0)));
+  if (getppid() != tracer) return 1;  // it has ended, and that may be another process
+  return Guard(socket, std::move(process)).run();
 }
 
 }  // namespace
@@ -138,7 +149,8 @@ Result<std::unique_ptr<ProbeGuard>> ProbeGuard::start() {
     return errno_error("cannot make sockets for the process that holds probes", errno);
   UniqueFd own(ends[0]);
   const UniqueFd its(ends[1]);
-  auto process = ChildWork::start([&] { return be_guard(its.get()); });
+  auto process =
+      ChildWork::start([&, tracer = getpid()] { return be_guard(its.get(), tracer); }, ChildWork::Orphan::kEndsItself);
   if (!process) return process.error();
   return std::unique_ptr<ProbeGuard>(new ProbeGuard(std::move(*process), std::move(own)));
 }
@@ -224,16 +236,24 @@ void ProbeGuard::end() {
   stop();
 }
 
-// The kernel removes its probes with it. One in a frozen control group (cgroup v1) dies when that is thawed.
+// It removes its probes and ends when the socket is closed. It may only be killed where it does nothing with probes
+// (probe_holder.h): while it sleeps or is stopped. Else it is left alone, and ends when the kernel lets it.
 void ProbeGuard::stop() {
   if (!process_) return;
   constexpr int kWaitMs = 1;
-  process_->kill();
+  port_ = MessagePort(UniqueFd());
   Standstill standstill;
+  bool killed = false;
   while (!process_->poll()) {
-    if (standstill.is_over(monotonic_ns(), thread_state_of(static_cast<std::uint32_t>(process_->pid())))) {
-      process_->abandon();
-      break;
+    const auto state = thread_state_of(static_cast<std::uint32_t>(process_->pid()));
+    if (standstill.is_over(monotonic_ns(), state)) {
+      if (killed || state->state == 'D') {
+        process_->leave();
+        break;
+      }
+      process_->kill();
+      killed = true;
+      standstill = Standstill();
     }
     (void)poll(nullptr, 0, kWaitMs);
   }

@@ -2,7 +2,9 @@
 // The process that holds probes in files (ProbeHolder): uscope-guard. The tracer may be stopped at any time (Ctrl-Z,
 // SIGSTOP), while others want to change a probed file, and the kernel makes them wait for a tracer's lease for
 // fs.lease-break-time only (45 s). This process is in no group that a shell stops, has nothing else to do, and nothing
-// that it does waits for another process. It ends with the tracer, and the probes with it.
+// that it does waits for another process but its own that removes probes. When the tracer ends, also by SIGKILL, it
+// removes all probes and ends. Nobody kills it while it is at that, which would leave breakpoints behind
+// (probe_holder.h).
 #pragma once
 
 #include <cstddef>

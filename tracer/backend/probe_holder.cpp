@@ -2,17 +2,24 @@
 #include "tracer/backend/probe_holder.h"
 
 #include <fmt/core.h>
+#include <poll.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include <cerrno>
+#include <iterator>
 #include <utility>
 
+#include "support/clock.h"
+#include "support/process/close_elsewhere.h"
 #include "support/regular_file.h"
 #include "tracer/backend/load_failure.h"
 #include "tracer/backend/uprobe_single.h"
 #include "tracer/probes/kernel_probes.h"
 #include "tracer/process/file_writers.h"
 #include "tracer/process/process_list.h"
+#include "tracer/process/thread_state.h"
+#include "tracer/scouts/standstill.h"
 
 namespace uscope::tracer {
 namespace {
@@ -94,6 +101,20 @@ Result<void> attach_singly(const UniqueFd& file, int program, const PlacesInFile
   return {};
 }
 
+// Returns when the kernel has removed the probes. As long as that gets on, this process does so, too, for whoever
+// watches it (standstill.h).
+void remove_probes(std::vector<UniqueFd> links) {
+  constexpr int kWaitMs = 5;
+  const pid_t child = close_in_child(std::move(links));
+  if (child == 0) return;
+  Standstill standstill;
+  bool gets_on = true;
+  while (waitpid(child, nullptr, gets_on ? WNOHANG : 0) == 0) {
+    gets_on = !standstill.is_over(monotonic_ns(), thread_state_of(static_cast<std::uint32_t>(child)));
+    (void)poll(nullptr, 0, kWaitMs);
+  }
+}
+
 }  // namespace
 
 // First the guard: what is changed before probes are there does no harm.
@@ -124,10 +145,20 @@ Result<void> ProbeHolder::attach(std::size_t number, int file, int program, bool
 bool ProbeHolder::remove(std::size_t number) {
   const auto at = files_.find(number);
   if (at == files_.end()) return true;
-  at->second.links.clear();
+  remove_probes(std::move(at->second.links));
   const bool was_held = guard_.let_go(number);
   files_.erase(at);
   return was_held;
+}
+
+void ProbeHolder::remove_all() {
+  std::vector<UniqueFd> links;
+  for (auto& [number, held] : files_) {
+    std::move(held.links.begin(), held.links.end(), std::back_inserter(links));
+    held.links.clear();
+  }
+  remove_probes(std::move(links));
+  while (!files_.empty()) remove(files_.begin()->first);
 }
 
 FileGuard::Changes ProbeHolder::tend(std::uint64_t now_ns) {

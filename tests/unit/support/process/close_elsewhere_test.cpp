@@ -46,8 +46,21 @@ TEST(CloseElsewhere, FilesAreClosedByNoChildOfThisProcess) {
   EXPECT_EQ(errno, ECHILD);
 }
 
+TEST(CloseElsewhere, AChildThatEndsHasClosedThem) {
+  Pipe pipe;
+  std::vector<UniqueFd> files;
+  files.push_back(std::move(pipe.to));
+  const pid_t child = close_in_child(std::move(files));
+  ASSERT_GT(child, 0);
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(pipe.ends());
+}
+
 TEST(CloseElsewhere, NothingIsNoWork) {
   close_elsewhere({});
+  EXPECT_EQ(close_in_child({}), 0);
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
 }
 

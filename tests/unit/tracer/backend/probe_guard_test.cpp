@@ -6,8 +6,11 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -142,6 +145,36 @@ TEST_F(ProbeGuardTest, AnEndBySomebodyElseIsTold) {
   signal_guard(SIGKILL, '?');
   EXPECT_EQ(refusal(), "cannot probe " + path_ + ": the process that holds probes in files (uscope-guard) has ended");
   EXPECT_TRUE(guard_->has_ended());
+}
+
+// Its end of the socket is not closed then: a child has it.
+TEST_F(ProbeGuardTest, ItEndsWithATracerThatIsKilledWhoseChildLivesOn) {
+  guard_->end();
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
+  const UniqueFd from(ends[0]);
+  UniqueFd to(ends[1]);
+  ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+  const pid_t tracer = fork();
+  if (tracer == 0) {
+    auto guard = ProbeGuard::start();
+    const std::array<pid_t, 2> pids{guard ? (*guard)->pid() : 0, fork()};
+    if (pids[1] != 0 && write(to.get(), pids.data(), sizeof(pids)) != sizeof(pids)) _exit(1);
+    while (true) pause();
+  }
+  to.reset();
+  std::array<pid_t, 2> pids{};
+  ASSERT_EQ(read(from.get(), pids.data(), sizeof(pids)), static_cast<ssize_t>(sizeof(pids)));
+  ASSERT_GT(pids[0], 0);
+  for (const pid_t killed : {tracer, pids[1]}) {
+    ASSERT_EQ(kill(killed, SIGKILL), 0);
+    ASSERT_EQ(waitpid(killed, nullptr, 0), killed);
+    if (killed == pids[1]) continue;
+    int status = 0;
+    ASSERT_EQ(waitpid(pids[0], &status, 0), pids[0]);
+    EXPECT_TRUE(WIFEXITED(status)) << "it ended by itself";
+  }
+  ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 0), 0);
 }
 
 }  // namespace
