@@ -88,6 +88,7 @@ class KilledTracers(TraceCase):
             line = self.tracer.stdout.readline()
             self.assertTrue(line, heard)
             heard += line
+        return heard
 
     def wait_for(self, is_reached, what):
         until = time.monotonic() + 20 * SLOWNESS
@@ -105,9 +106,9 @@ class KilledTracers(TraceCase):
         self.tracer.communicate(timeout=60 * SLOWNESS)
         self.wait_for(lambda: not name_of(guards[0]), "the guard ends")
 
-    def check(self):
+    def check(self, breakpoints=0):
         # The process that removes them may end last.
-        self.wait_for(lambda: not any(self.breakpoints(process) for process in self.processes), "no breakpoint is left")
+        self.wait_for(lambda: all(self.breakpoints(process) == breakpoints for process in self.processes), f"there are {breakpoints} breakpoints")
         self.assertEqual([self.work(process) for process in self.processes], [str(SUM)] * len(self.processes))
 
     def test_while_it_attaches(self):
@@ -138,6 +139,28 @@ class KilledTracers(TraceCase):
         self.tracer.send_signal(signal.SIGINT)
         said = self.tracer.communicate(timeout=60 * SLOWNESS)[0]
         self.assertEqual([self.breakpoints(process) for process in self.processes], [0] * len(self.processes), said)
+        self.check()
+
+    # As after a SIGKILL of the guard while it attached. Nobody debugs the processes, and none could use a breakpoint.
+    def test_what_was_left_over_is_taken_away(self):
+        self.begin()
+        self.hear_tracing()
+        with open(f"/proc/{self.processes[0].pid}/mem", "rb", buffering=0) as memory:
+            memory.seek(self.start)
+            probed = memory.read(len(self.code))
+        self.tracer.send_signal(signal.SIGINT)
+        self.tracer.communicate(timeout=60 * SLOWNESS)
+        self.check()
+        for process in self.processes[1:]:
+            with open(f"/proc/{process.pid}/mem", "r+b", buffering=0) as memory:
+                memory.seek(self.start)
+                memory.write(probed)
+        self.begin()
+        said = self.hear_tracing()
+        self.assertNotIn("cannot be traced", said)
+        self.check(breakpoints=FUNCTIONS)
+        self.tracer.send_signal(signal.SIGINT)
+        self.tracer.communicate(timeout=60 * SLOWNESS)
         self.check()
 
 
