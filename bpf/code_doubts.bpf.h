@@ -61,6 +61,20 @@ static __always_inline bool has_debugger(struct task_struct *task)
 	return flags & PT_PTRACED && !(flags & PT_SEIZED);
 }
 
+/* Run before probes are put into files: processes that had a debugger before their calls were seen. */
+SEC("iter/task")
+int list_debugged(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	__u32 pid;
+
+	if (!task || !has_debugger(task))
+		return 0;
+	pid = TASK_FIELD(task, tgid);
+	bpf_seq_write(ctx->meta->seq, &pid, sizeof(pid));
+	return 0;
+}
+
 /* The kernel has loaded the program alone: it is its own dynamic loader, or has none. */
 static __noinline int has_no_interpreter(struct task_struct *task)
 {

@@ -84,7 +84,8 @@ class BpfBackend : public Backend {
   Result<void> tend_sources(std::uint64_t now_ns, const SourceLossHandler& tell) override;
   [[nodiscard]] std::vector<ProbedFile> probed_files() override { return probes_.files().probed(); }
   Result<void> attach_file(int fd, const std::string& path, const std::vector<Probe>& probes) override {
-    return probes_.attach_file(fd, path, probes);
+    const auto debugged = list_debugged();
+    return debugged ? probes_.attach_file(fd, path, probes, *debugged) : debugged.error();
   }
   bool remove_file_probes(const std::string& path) override { return probes_.remove_file(path); }
   [[nodiscard]] int sources_fd() const override { return probes_.fd(); }
@@ -116,6 +117,7 @@ class BpfBackend : public Backend {
   Result<void> size_maps(const BackendSizes& sizes);
   void choose_programs(const usc_config& config, const ProbePlan& probes);
   Result<void> open_rings();
+  Result<Debugged> list_debugged();
   std::uint64_t missed_probes();
   // What a BPF iterator writes, in pieces of `item` bytes.
   static Result<void> read_iterator(bpf_link* link, std::size_t item, const std::function<void(const char*)>& handle);
@@ -272,7 +274,9 @@ Result<void> BpfBackend::attach() {
     open_functions_.reset(bpf_program__attach_iter(skeleton_->progs.list_open_functions, nullptr));
     if (!open_functions_) return errno_error("cannot attach the list of open functions", errno, bpf_remedy(errno));
   }
-  if (auto attached = probes_.attach(); !attached) return attached;
+  const auto debugged = list_debugged();
+  if (!debugged) return debugged.error();
+  if (auto attached = probes_.attach(*debugged); !attached) return attached;
   return sample_hz_ == 0 ? Result<void>() : samples_.attach(skeleton_->progs.on_sample, sample_hz_);
 }
 
@@ -411,6 +415,21 @@ Result<void> BpfBackend::adopt() {
   // From here on these numbers may become those of other processes.
   for (const std::uint32_t pid : pids_) (void)bpf_map_delete_elem(bpf_map__fd(skeleton_->maps.target_pids), &pid);
   return {};
+}
+
+// Who gets a debugger from now on is told by the hooks. Nobody where nothing in files is probed.
+Result<Debugged> BpfBackend::list_debugged() {
+  Debugged debugged;
+  debugged.scouts = scouts_;
+  if (bpf_program__fd(skeleton_->progs.list_debugged) < 0) return debugged;
+  const LinkHandle link(bpf_program__attach_iter(skeleton_->progs.list_debugged, nullptr));
+  if (!link) return errno_error("cannot attach the list of debugged processes", errno, bpf_remedy(errno));
+  auto read = read_iterator(link.get(), sizeof(std::uint32_t), [&](const char* item) {
+    std::uint32_t pid = 0;
+    std::memcpy(&pid, item, sizeof(pid));
+    debugged.pids.insert(pid);
+  });
+  return read ? Result<Debugged>(std::move(debugged)) : read.error();
 }
 
 // What lies between executable mappings counts as executable, but for the largest hole: between program and libraries.

@@ -12,6 +12,9 @@
 
 #include "support/end_signals.h"
 #include "support/regular_file.h"
+#include "tracer/process/process_list.h"
+#include "tracer/scouts/code_look.h"
+#include "tracer/scouts/foreign_code.h"
 #include "uscope/probes.h"
 
 namespace uscope::tracer {
@@ -89,7 +92,7 @@ Result<void> BpfFileProbes::prepare(bpf_program* program, bool has_multi) {
   return {};
 }
 
-Result<void> BpfFileProbes::attach(const std::vector<Probe>& plan) {
+Result<void> BpfFileProbes::attach(const std::vector<Probe>& plan, const Debugged& debugged) {
   std::map<std::string, InFile> files;
   std::size_t total = 0;
   ProbeNumbers number;
@@ -120,13 +123,35 @@ Result<void> BpfFileProbes::attach(const std::vector<Probe>& plan) {
       file.fd = std::move(*opened);
       add_code(file.fd.get(), file.what.places);
     }
-    if (auto attached = attach(std::move(file)); !attached) return attached;
+    if (auto attached = attach(std::move(file), debugged); !attached) return attached;
   }
   return {};
 }
 
-Result<void> BpfFileProbes::attach(InFile file) {
+// Who has a debugger may have read what stands there by now, and not written anything yet.
+Result<void> BpfFileProbes::refuse_debugged(const InFile& file, const Debugged& debugged) {
+  struct stat status {};
+  if (debugged.pids.empty() || file.unforced.empty() || fstat(file.fd.get(), &status) != 0) return {};
+  std::vector<CodeDoubt> asked;
+  for (const std::uint32_t pid : debugged.pids) asked.push_back({.pid = pid});
+  CodeLook look(debugged.scouts, {read_code(file.fd.get(), status, file.unforced)}, std::move(asked));
+  look.finish();
+  if (!look.silent().empty())
+    return Error{fmt::format("cannot probe {}: {}", file.what.path, why_silent(look.silent().front())), ""};
+  const std::vector<CodeFinding> findings = look.take();
+  if (findings.empty()) return {};
+  const std::uint32_t pid = findings.front().pid;
+  const std::uint32_t by = tracing_process_of(pid);
+  return Error{
+      fmt::format("cannot probe {}: process {} ({}) is debugged by process {} ({}), and probes would hide breakpoints",
+                  file.what.path, pid, name_of(pid), by, name_of(by)),
+      "end the debugger, or name targets in other files; one that attaches by PTRACE_SEIZE, as strace does, is no "
+      "hindrance"};
+}
+
+Result<void> BpfFileProbes::attach(InFile file, const Debugged& debugged) {
   if (!guard_) return Error{"no process holds probes in files", ""};
+  if (auto refused = refuse_debugged(file, debugged); !refused) return refused;
   auto attached = guard_->attach(files_.size(), file.fd.get(), bpf_program__fd(program_), has_multi_, file.what);
   files_.push_back(std::move(file));
   files_.back().is_probed = static_cast<bool>(attached);
@@ -134,7 +159,7 @@ Result<void> BpfFileProbes::attach(InFile file) {
 }
 
 Result<void> BpfFileProbes::attach_file(int fd, const std::string& path, const std::vector<Probe>& probes,
-                                        ProbeNumbers first) {
+                                        ProbeNumbers first, const Debugged& debugged) {
   InFile file;
   file.what.path = path;
   auto opened = open_probed(fmt::format("/proc/self/fd/{}", fd), {});
@@ -146,7 +171,7 @@ Result<void> BpfFileProbes::attach_file(int fd, const std::string& path, const s
     add_unforced(probe, file.unforced);
   }
   add_code(file.fd.get(), file.what.places);
-  return attach(std::move(file));
+  return attach(std::move(file), debugged);
 }
 
 std::vector<ProbedFile> BpfFileProbes::probed() const {

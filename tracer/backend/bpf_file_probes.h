@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@
 #include "tracer/backend/bpf_handles.h"
 #include "tracer/backend/probe_guard.h"
 #include "tracer/probes/probe_plan.h"
+#include "tracer/scouts/scouts.h"
 
 namespace uscope::tracer {
 
@@ -33,6 +35,12 @@ struct ProbeNumbers {
   std::uint64_t jumps = 0;
 };
 
+// Processes with a debugger that may set breakpoints at any time, and who looks at them.
+struct Debugged {
+  Scouts* scouts = nullptr;
+  std::set<std::uint32_t> pids;
+};
+
 class BpfFileProbes {
  public:
   // Where a kernel has no uprobe.multi, each place is attached by itself, and to detach one takes about a tenth of a
@@ -43,10 +51,11 @@ class BpfFileProbes {
   // Forks.
   Result<void> prepare(bpf_program* program, bool has_multi);
   // Those of the plan that are in files; a probe's place in the plan is its hits' cookie. No file may be open for
-  // writing.
-  Result<void> attach(const std::vector<Probe>& plan);
+  // writing, nor may one of these processes have mapped a place that has proof.
+  Result<void> attach(const std::vector<Probe>& plan, const Debugged& debugged);
   // Probes of a further file, of which `fd` is a descriptor; `first`: how many there are of other files.
-  Result<void> attach_file(int fd, const std::string& path, const std::vector<Probe>& probes, ProbeNumbers first);
+  Result<void> attach_file(int fd, const std::string& path, const std::vector<Probe>& probes, ProbeNumbers first,
+                           const Debugged& debugged);
   // Those that have probes.
   [[nodiscard]] std::vector<ProbedFile> probed() const;
   // Returns false if the file has no probes.
@@ -65,7 +74,8 @@ class BpfFileProbes {
     std::vector<std::uint64_t> unforced;  // places that have proof
     bool is_probed = false;
   };
-  Result<void> attach(InFile file);
+  static Result<void> refuse_debugged(const InFile& file, const Debugged& debugged);
+  Result<void> attach(InFile file, const Debugged& debugged);
   void tell_removed(std::size_t number, std::uint64_t time_ns, const std::string& why,
                     const Backend::SourceLossHandler& tell);
 

@@ -99,6 +99,8 @@ Result<void> BpfProbes::prepare(uscope_bpf& skeleton, const ProbePlan& plan, con
   bpf_program__set_autoattach(progs.list_open_functions, false);
   bpf_program__set_autoload(progs.list_open_functions, has_returns_);
   if (!has_returns_) bpf_map__set_max_entries(skeleton.maps.open_functions, 1);
+  bpf_program__set_autoattach(progs.list_debugged, false);
+  bpf_program__set_autoload(progs.list_debugged, has_places);
   const_cast<bool&>(skeleton.rodata->has_file_probes) = has_places;
   if (!has_places) return {};
   const_cast<bool&>(skeleton.rodata->keeps_processor) = is_at_least(this_host().release, 6, 15);
@@ -119,17 +121,18 @@ Result<void> BpfProbes::tell_kernel(std::size_t first, std::size_t first_jump) {
   return {};
 }
 
-Result<void> BpfProbes::attach() {
+Result<void> BpfProbes::attach(const Debugged& debugged) {
   if (auto opened = open_counts(); !opened) return opened;
   if (auto told = tell_kernel(0, 0); !told) return told;
   for (std::size_t i = 0; i < plan_.size(); i++)
     if (is_tracepoint(plan_[i]))
       if (auto attached = tracepoints_.attach(skeleton_->progs.on_tracepoint, plan_[i], i); !attached) return attached;
-  if (auto attached = files_.attach(plan_); !attached) return attached;
+  if (auto attached = files_.attach(plan_, debugged); !attached) return attached;
   return kernel_functions_.attach();
 }
 
-Result<void> BpfProbes::attach_file(int fd, const std::string& path, const std::vector<Probe>& probes) {
+Result<void> BpfProbes::attach_file(int fd, const std::string& path, const std::vector<Probe>& probes,
+                                    const Debugged& debugged) {
   const std::size_t first = probes_.size();
   const std::size_t first_jump = jumps_.size();
   if (!has_returns_ && std::any_of(probes.begin(), probes.end(), lasts))
@@ -145,7 +148,7 @@ Result<void> BpfProbes::attach_file(int fd, const std::string& path, const std::
   probes_.insert(probes_.end(), raw->begin(), raw->end());
   jumps_.insert(jumps_.end(), jumps.begin(), jumps.end());
   if (auto told = tell_kernel(first, first_jump); !told) return told;
-  return files_.attach_file(fd, path, probes, {first, first_jump});
+  return files_.attach_file(fd, path, probes, {first, first_jump}, debugged);
 }
 
 void BpfProbes::detach() {

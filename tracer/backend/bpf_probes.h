@@ -26,12 +26,12 @@ class BpfProbes {
   // Before the programs are loaded, with what they count of hits if there is a question.
   Result<void> prepare(uscope_bpf& skeleton, const ProbePlan& plan, const usc_query& query, std::uint32_t cpus);
   // After that; `skeleton` must live until detach().
-  Result<void> attach();
+  Result<void> attach(const Debugged& debugged);
   // The rows of what was only counted in one turn, which no program counts in any more; it is empty then.
   void take_counts(std::uint32_t turn, const Backend::SumHandler& handle);
   [[nodiscard]] const BpfFileProbes& files() const { return files_; }
   // As Backend::attach_file.
-  Result<void> attach_file(int fd, const std::string& path, const std::vector<Probe>& probes);
+  Result<void> attach_file(int fd, const std::string& path, const std::vector<Probe>& probes, const Debugged& debugged);
   bool remove_file(const std::string& path) { return files_.remove(path); }
   // Looks after what is attached, as Backend::tend_sources does.
   void tend(std::uint64_t now_ns, const Backend::SourceLossHandler& tell) { files_.tend(now_ns, tell); }

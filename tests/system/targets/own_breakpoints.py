@@ -58,8 +58,9 @@ int main(void) {
 }
 """
 
-# debugger attach|seize PID ADDRESS, debugger run PROGRAM ADDRESS: "ready" when it has the process; after a line it sets a breakpoint
-# through /proc/PID/mem, or (seize) by ptrace, and lets the process go on until it meets it: "stopped at 0". Then it lets it alone.
+# debugger attach|poke|seize PID ADDRESS, debugger run PROGRAM ADDRESS: "ready" when it has the process; after a line it sets a breakpoint
+# through /proc/PID/mem, or (poke) by PTRACE_POKETEXT, and lets the process go on until it meets it: "stopped at 1". Then it lets it alone.
+# seize sets none.
 DEBUGGER = r"""
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -72,8 +73,8 @@ DEBUGGER = r"""
 #include <sys/wait.h>
 #include <unistd.h>
 int main(int count, char** args) {
-  int pid = atoi(args[2]), status = 0, memory = -1, seizes = !strcmp(args[1], "seize");
-  unsigned long address = strtoul(args[3], NULL, 16);
+  int pid = atoi(args[2]), status = 0, memory = -1, seizes = !strcmp(args[1], "seize"), pokes = !strcmp(args[1], "poke");
+  unsigned long address = strtoul(args[3], NULL, 16), word = 0;
   char line[64], saved = 0;
   if (!strcmp(args[1], "run")) {
     if ((pid = fork()) == 0) {
@@ -95,8 +96,13 @@ int main(int count, char** args) {
     return 0;
   }
   sprintf(line, "/proc/%d/mem", pid);
-  memory = open(line, O_RDWR);
-  if (pread(memory, &saved, 1, address) != 1 || pwrite(memory, "\xcc", 1, address) != 1) return 1;
+  if (pokes) {
+    word = ptrace(PTRACE_PEEKTEXT, pid, address, 0);
+    if (ptrace(PTRACE_POKETEXT, pid, address, word & ~0xfful | 0xcc) != 0) return 1;
+  } else {
+    memory = open(line, O_RDWR);
+    if (pread(memory, &saved, 1, address) != 1 || pwrite(memory, "\xcc", 1, address) != 1) return 1;
+  }
   printf("set\n");
   fflush(stdout);
   ptrace(PTRACE_CONT, pid, 0, 0);
@@ -106,7 +112,7 @@ int main(int count, char** args) {
   printf("stopped at %ld by %d\n", (long)(registers.rip - address), WIFSTOPPED(status) ? WSTOPSIG(status) : 0);
   fflush(stdout);
   registers.rip = address;
-  if (pwrite(memory, &saved, 1, address) != 1) return 1;
+  if (pokes ? ptrace(PTRACE_POKETEXT, pid, address, word) != 0 : pwrite(memory, &saved, 1, address) != 1) return 1;
   ptrace(PTRACE_SETREGS, pid, 0, &registers);
   ptrace(PTRACE_DETACH, pid, 0, 0);
   waitpid(pid, &status, 0);
@@ -264,6 +270,31 @@ class OwnBreakpoints(TraceCase):
                               input="call\n", capture_output=True, text=True, timeout=60 * SLOWNESS, check=False)
         self.assertNotEqual(done.returncode, 0)
         self.assertIn(f"process {other.pid} (breaks) is debugged, and the probe would hide a breakpoint there", done.stderr)
+
+    # As ltrace and delve do: nothing but ptrace tells what they are about to do.
+    def test_a_debugger_that_was_there_first_and_has_set_nothing_yet(self):
+        other = self.start(self.program)
+        self.assertEqual(self.say(other, "call"), "7")
+        debugger = self.start(self.debugger, "poke", str(other.pid), self.address)
+        self.assertEqual(self.hear(debugger), "ready")
+        done = subprocess.run([USCOPE, "record", "-e", "none", "-o", self.db, "-t", f"ufunction:{self.program}:work", "--", self.program],
+                              input="call\n", capture_output=True, text=True, timeout=60 * SLOWNESS, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn(f"cannot probe {self.program}: process {other.pid} (breaks) is debugged by process {debugger.pid} (debugger)", done.stderr)
+        self.assertEqual(self.say(debugger, "go"), "set")
+        other.stdin.write("call\n")
+        other.stdin.flush()
+        self.assertEqual(self.hear(debugger), "stopped at 1 by 5")
+        self.assertEqual(self.hear(other), "7")
+
+    def test_who_followed_calls_first_is_no_hindrance(self):
+        other = self.start(self.program)
+        self.assertEqual(self.say(other, "call"), "7")
+        tracer = self.start(self.debugger, "seize", str(other.pid), self.address)
+        self.assertEqual(self.hear(tracer), "ready")
+        self.begin()
+        self.assertEqual(self.say(tracer, "go"), str(other.pid))
+        self.end(hits=2, removed=0)
 
     def handle_own(self, how, words):
         self.begin()
