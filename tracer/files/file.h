@@ -45,15 +45,16 @@ struct File {
   bool met = false;     // all members below are known
   bool coming = false;  // path and classes are known; the file is being opened, or facts, and then rows, are being read
   usc_file_state state = USC_FILE_PENDING;
-  std::uint32_t classes = 0;     // USC_CLASS_*
-  std::string path;              // as seen by the process that mapped it first
-  UniqueFd fd;                   // only while it is read
-  bool copied = false;           // fd is a copy of uscope's own, taken while the file held what was mapped
-  bool copying = false;          // fd is open for the copy that is to be kept
-  bool is_told = false;          // the trace has it
-  std::optional<KeptCopy> kept;  // what was mapped, of a file that may be gone when it is read again
-  std::string place;             // uscope's own path to it when it was opened; empty: none
-  std::uint32_t pid = 0;         // a process that had mapped it, and where
+  std::uint32_t classes = 0;         // USC_CLASS_*
+  std::string path;                  // as seen by the process that mapped it first
+  UniqueFd fd;                       // only while it is read
+  bool copied = false;               // fd is a copy of uscope's own, taken while the file held what was mapped
+  std::shared_ptr<const void> room;  // that the copy takes (CopyRoom)
+  bool copying = false;              // fd is open for the copy that is to be kept
+  bool is_told = false;              // the trace has it
+  std::optional<KeptCopy> kept;      // what was mapped, of a file that may be gone when it is read again
+  std::string place;                 // uscope's own path to it when it was opened; empty: none
+  std::uint32_t pid = 0;             // a process that had mapped it, and where
   std::uint64_t start = 0;
   std::uint64_t end = 0;
   usc_file_key key{};     // the key of what was mapped

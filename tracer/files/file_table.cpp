@@ -2,6 +2,7 @@
 #include "tracer/files/file_table.h"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 
@@ -228,6 +229,17 @@ Result<void> FileTable::take_opened(FoundFile found, File file) {
     file.trouble = std::move(found.trouble);
     return finish(found.serial, std::move(file));
   }
+  struct stat copy {};
+  if (file.copied && fstat(file.fd.get(), &copy) == 0) {
+    constexpr std::uint64_t kBlock = 512;
+    file.room = served_room_.take(static_cast<std::uint64_t>(copy.st_blocks) * kBlock);
+    if (!file.room) {
+      close(file);
+      file.copied = false;
+      set_unread(file, file.path + ": not read: too many files of its kind were being read when it was met");
+      return finish(found.serial, std::move(file));
+    }
+  }
   file.memory = file.memory && is_on_memory(file.fd.get());
   if (found.shares_our_root) file.look_ahead = std::make_shared<LookAhead>(LookAhead{kMostFiles, found.pid});
   return begin(found.serial, std::move(file));
@@ -259,7 +271,7 @@ void FileTable::end_opening() {
 Result<void> FileTable::finish_code(trace::FileId serial, File file, bool unchanged) {
   const usc_file_key key = MemoryFiles::key_of(file.key);
   file.state = USC_FILE_JIT;
-  file.fd.reset();
+  close(file);
   const MemoryFiles::Seen seen = memory_.saw_code(file.key, unchanged);
   const std::string path = file.path;
   if (auto finished = finish(serial, std::move(file)); !finished) return finished;
@@ -296,18 +308,26 @@ Result<void> FileTable::begin(trace::FileId serial, File file) {
   const auto room = has_descriptors();
   if (!room) return room.error();
   if (!*room) {
-    file.fd.reset();
+    close(file);
     set_unread(file, file.path + ": not read: too many files were being read when it was met");
     return finish(serial, std::move(file));
   }
-  if (!file.copied && is_fleeting(file)) hold_copy(file);
   file.coming = true;
   file.classes = classify(file.path);
-  file.payer = symbolizer::payer_of(file.fd.get());
-  RowJob job{serial, symbolizer::RowDetail::kStack, file.fd.get(), file.path, this, RowWork::kFacts, file.payer};
+  const bool holds = !file.copied && is_fleeting(file);
+  RowJob job{serial, symbolizer::RowDetail::kStack, file.fd.get(), file.path, this, RowWork::kHold};
+  job.payer = symbolizer::payer_of(file.fd.get());
+  job.room = &held_room_;
   slot(serial) = std::move(file);
   coming_++;
-  return maker_.ask(std::move(job));
+  return holds ? maker_.ask(std::move(job)) : ask_facts(serial);
+}
+
+Result<void> FileTable::ask_facts(trace::FileId serial) {
+  File& file = slot(serial);
+  file.payer = symbolizer::payer_of(file.fd.get());
+  return maker_.ask(
+      {serial, symbolizer::RowDetail::kStack, file.fd.get(), file.path, this, RowWork::kFacts, file.payer});
 }
 
 // Continues with the facts.
@@ -343,6 +363,11 @@ Result<void> FileTable::go_on(trace::FileId serial, const symbolizer::FactsAnswe
   RowJob job{serial, symbolizer::RowDetail::kStack, file.fd.get(), file.path, this, RowWork::kRows, file.payer};
   if (auto made = maker_.ask(std::move(job)); !made) return made;
   return look_ahead(std::move(asked), ahead);
+}
+
+void FileTable::close(File& file) {
+  file.fd.reset();
+  file.room.reset();
 }
 
 void FileTable::stop_reading(trace::FileId serial, File& file) {
@@ -384,6 +409,7 @@ Result<void> FileTable::on_made(const BuiltTable& made) {
   stuck_ = false;
   if (made.work == RowWork::kCopy) return on_copied(made);
   if (!slot(made.serial).coming) return {};  // given up
+  if (made.work == RowWork::kHold) return on_held(made);
   if (made.facts) return go_on(made.serial, *made.facts);
   File file = std::move(slot(made.serial));
   file.coming = false;

@@ -106,6 +106,10 @@ class FileTable final : public UnwindTableReceiver {
 
  private:
   static constexpr std::chrono::milliseconds kQueueWait{20};  // for a file that is being read
+  // The memory of copies that are being read: of files that may be gone soon, which are read themselves if there is no
+  // room; and of files that a program serves, which the scouts have copied.
+  static constexpr std::uint64_t kMostHeld = std::uint64_t{64} << 20;
+  static constexpr std::uint64_t kMostServed = std::uint64_t{256} << 20;
 
   Result<void> begin(trace::FileId serial, File file);
   Result<void> go_on(trace::FileId serial, const symbolizer::FactsAnswer& answer);
@@ -119,7 +123,10 @@ class FileTable final : public UnwindTableReceiver {
   Result<void> finish_code(trace::FileId serial, File file, bool unchanged);
   [[nodiscard]] bool is_unchanged(const File& file) const;
   [[nodiscard]] bool is_fleeting(const File& file) const;
-  void hold_copy(File& file) const;
+  Result<void> ask_facts(trace::FileId serial);
+  void hold_copy(File& file, ElfCopy copy) const;
+  Result<void> on_held(const BuiltTable& made);
+  static void close(File& file);
   Result<void> keep_or_close(trace::FileId serial);
   void tell(trace::FileId serial);
   Result<void> copy(trace::FileId serial);
@@ -147,6 +154,8 @@ class FileTable final : public UnwindTableReceiver {
   std::set<std::string> preloaded_;  // device and inode
   MemoryFiles memory_;
   KeptCopies copies_;
+  CopyRoom held_room_{kMostHeld};
+  CopyRoom served_room_{kMostServed};
   std::size_t copying_ = 0;
   bool keeps_all_ = false;
   std::multimap<std::uint64_t, trace::FileId> later_;  // files that are not copied yet, and when they will be

@@ -42,15 +42,21 @@ bool FileTable::is_fleeting(const File& file) const {
 
 // From now on a copy is read, provided that nothing was written while it was made: a program may fill memory again at
 // any time, and other files need not stay open.
-void FileTable::hold_copy(File& file) const {
-  UniqueFd copy = copy_elf_file(file.fd.get());
-  if (!copy) return;
+void FileTable::hold_copy(File& file, ElfCopy copy) const {
   const auto key = key_of(backend_, file.fd.get());
   if (!key || !is_same_inode(*key, file.key)) return;
   if (!is_same(*key, file.key) && (file.memory || !is_unwritten_since(backend_, file.fd.get(), file.key, false)))
     return;
-  file.fd = std::move(copy);
+  file.fd = std::move(copy.fd);
+  file.room = std::move(copy.room);
   file.copied = true;
+}
+
+// A copy takes no longer to be read than the file, and a file of any program may be slow: the queue makes it.
+Result<void> FileTable::on_held(const BuiltTable& made) {
+  File& file = slot(made.serial);
+  if (made.held) hold_copy(file, std::move(*made.held));
+  return ask_facts(made.serial);
 }
 
 void FileTable::tell(trace::FileId serial) {
@@ -65,7 +71,7 @@ Result<void> FileTable::keep_or_close(trace::FileId serial) {
     if (file.copied || is_fleeting(file)) return copy(serial);
     later_.emplace(monotonic_ns() + kLaterNs + file.key.size * kLaterNsOfByte, serial);
   }
-  file.fd.reset();
+  close(file);
   tell(serial);
   return {};
 }
@@ -85,7 +91,7 @@ Result<void> FileTable::on_copied(const BuiltTable& made) {
   if (!std::exchange(file.copying, false)) return {};  // given up
   copying_--;
   if (is_unchanged(file)) file.kept = made.copy;
-  file.fd.reset();
+  close(file);
   file.copied = false;
   if (!file.is_told) tell(made.serial);
   return {};

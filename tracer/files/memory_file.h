@@ -3,9 +3,11 @@
 // others hold whole libraries, and a program may later fill one with another library.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "support/unique_fd.h"
@@ -16,10 +18,27 @@ namespace uscope::tracer {
 // Whether a file is on a file system in memory.
 [[nodiscard]] bool is_on_memory(int fd);
 
-// Returns a copy in memory of the ELF file that a file holds now, which no other process can write. Empty if it holds
-// none, is larger than `kMostCopied`, or cannot be read.
+// How much memory copies may take that exist at the same time. Usable by several threads at once.
+class CopyRoom {
+ public:
+  explicit CopyRoom(std::uint64_t bytes) : left_(std::make_shared<std::atomic<std::uint64_t>>(bytes)) {}
+
+  // So much is taken as long as the result exists, which may outlive this object. Null: there is not so much left.
+  [[nodiscard]] std::shared_ptr<const void> take(std::uint64_t bytes);
+
+ private:
+  std::shared_ptr<std::atomic<std::uint64_t>> left_;
+};
+
+struct ElfCopy {
+  UniqueFd fd;
+  std::shared_ptr<const void> room;  // that it takes
+};
+
+// Returns a copy in memory of the ELF file that a file holds now, which no other process can write. Holes stay holes.
+// Empty if it holds none, is larger than `kMostCopied`, cannot be read, or finds no room.
 constexpr std::uint64_t kMostCopied = std::uint64_t{16} << 20;
-[[nodiscard]] UniqueFd copy_elf_file(int fd);
+[[nodiscard]] ElfCopy copy_elf_file(int fd, CopyRoom& room);
 
 // Tracks which memory files are for code made at run time, and so stay one file whatever is written to them.
 class MemoryFiles {

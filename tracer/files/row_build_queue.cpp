@@ -43,6 +43,12 @@ BuiltTable RowBuildQueue::make(const RowJob& job) {
   using Rows = std::shared_ptr<const symbolizer::UnwindTable>;
   if (job.work == RowWork::kCopy)
     return {job.serial, job.detail, Rows(), {}, false, RowWork::kCopy, job.copies->add(job.fd)};
+  if (job.work == RowWork::kHold) {
+    BuiltTable made{job.serial, job.detail, Rows(), {}, false, RowWork::kHold};
+    if (ElfCopy copy = copy_elf_file(job.fd, *job.room); copy.fd)
+      made.held = std::make_shared<ElfCopy>(std::move(copy));
+    return made;
+  }
   if (job.work == RowWork::kFacts) {
     auto facts = reader_.facts(job.fd, job.name);
     const bool unread = facts.unread;
@@ -135,7 +141,7 @@ Result<void> RowBuildQueue::ask(RowJob job) {
   {
     const std::lock_guard lock(guard_);
     Payer& payer = payers_[job.payer];
-    std::deque<RowJob>& jobs = job.work == RowWork::kFacts ? payer.facts : payer.rows;
+    std::deque<RowJob>& jobs = job.work == RowWork::kHold || job.work == RowWork::kFacts ? payer.facts : payer.rows;
     jobs.push_back(std::move(job));
     enter(payer);
   }

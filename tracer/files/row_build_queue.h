@@ -27,10 +27,12 @@
 #include "symbolizer/reader/row_cache.h"
 #include "symbolizer/rows/row_builder.h"
 #include "trace/ids.h"
+#include "tracer/files/memory_file.h"
 
 namespace uscope::tracer {
 
-enum class RowWork : std::uint8_t { kFacts, kRows, kCopy };
+// kHold: a copy in memory that is read in the place of the file; kCopy: one that is kept.
+enum class RowWork : std::uint8_t { kHold, kFacts, kRows, kCopy };
 
 // The result of a job: facts, rows or a copy, depending on its work.
 struct BuiltTable {
@@ -41,6 +43,7 @@ struct BuiltTable {
   bool unread = false;  // nothing is known of the file: it was not read, or its reading failed
   RowWork work = RowWork::kRows;
   std::optional<KeptCopy> copy = {};
+  std::shared_ptr<ElfCopy> held = {};  // null: it is to be read itself
 };
 
 // Receives rows.
@@ -59,6 +62,7 @@ struct RowJob {
   RowWork work = RowWork::kRows;
   std::string payer = {};
   KeptCopies* copies = nullptr;  // for a copy: where to
+  CopyRoom* room = nullptr;      // for one that is held
 };
 
 // `slow`: a file that takes longer is slow. `slow_of_one`: the time of slow files after which a payer gets no more
@@ -104,7 +108,7 @@ class RowBuildQueue {
     RowWork work = RowWork::kRows;
   };
   struct Payer {
-    std::deque<RowJob> facts;  // these come first: when they are known, more is requested
+    std::deque<RowJob> facts;  // and copies to be held; these come first: when they are known, more is requested
     std::deque<RowJob> rows;
     unsigned running = 0;
     std::chrono::milliseconds slow{0};  // time taken by slow files

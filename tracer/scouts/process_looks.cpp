@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <string_view>
 
 #include "support/clock.h"
 #include "support/regular_file.h"
@@ -141,6 +142,19 @@ bool disown(int copy, mode_t mode) {
   return fchown(copy, kNoUser, kNoUser) == 0 || errno == EPERM || errno == EINVAL;
 }
 
+// Zeros are left out: a file may be nearly all holes.
+bool put_data(int copy, std::string_view bytes, off_t at) {
+  constexpr std::size_t kPage = 4096;
+  for (; !bytes.empty(); bytes.remove_prefix(std::min(kPage, bytes.size()))) {
+    const std::string_view page = bytes.substr(0, kPage);
+    if (page.find_first_not_of('\0') != std::string_view::npos &&
+        pwrite(copy, page.data(), page.size(), at) != static_cast<ssize_t>(page.size()))
+      return false;
+    at += static_cast<off_t>(page.size());
+  }
+  return true;
+}
+
 UniqueFd copy_in_memory(ScoutDesk& desk, int fd, const struct stat& status, std::uint32_t most_ms, int* error) {
   UniqueFd copy(memfd_create("uscope-copy", MFD_CLOEXEC));
   *error = EFBIG;
@@ -156,13 +170,13 @@ UniqueFd copy_in_memory(ScoutDesk& desk, int fd, const struct stat& status, std:
     }
     const ssize_t got = pread(fd, room.data(), room.size(), at);
     if (got == 0) break;
-    if (got < 0 || write(copy.get(), room.data(), static_cast<std::size_t>(got)) != got) {
+    if (got < 0 || !put_data(copy.get(), std::string_view(room.data(), static_cast<std::size_t>(got)), at)) {
       *error = errno;
       return {};
     }
     at += got;
   }
-  if (!copy || !disown(copy.get(), status.st_mode)) {
+  if (!copy || ftruncate(copy.get(), at) != 0 || !disown(copy.get(), status.st_mode)) {
     *error = errno;
     return {};
   }

@@ -517,6 +517,29 @@ TEST_F(FileTableTest, AYoungFileIsClosedAndItsContentStays) {
   EXPECT_FALSE(files_.open_original(file));
 }
 
+// Copying takes time, which the thread that meets the file does not have.
+TEST_F(FileTableTest, AYoungFileIsCopiedByTheQueue) {
+  RowBuildQueue maker(cache_, 1);
+  FileTable files(backend_, maker, {});
+  const std::string content = own_library();
+  std::optional<MappedFile> library(std::in_place, content, "by-the-queue");
+  ASSERT_TRUE(announce(files, 2, library->mapping()));
+  const File& file = *files.find(FileId(2));
+  EXPECT_FALSE(file.copied);
+  EXPECT_EQ(content_of(file.fd.get()), content);
+  library.reset();  // deletes it
+  bool was_copied = false;
+  while (maker.is_busy()) {
+    ASSERT_TRUE(maker.wait(std::chrono::seconds(20)));
+    was_copied |= file.copied;
+  }
+  EXPECT_TRUE(was_copied);
+  EXPECT_EQ(file.state, USC_FILE_READY);
+  EXPECT_EQ(file.room, nullptr);
+  ASSERT_TRUE(file.kept);
+  EXPECT_EQ(content_of(*file.kept), content);
+}
+
 // An old one is opened again; it is copied when it has been there for a while.
 TEST_F(FileTableTest, AnOldFileIsOpenedAgainWhereItIs) {
   const OwnMapping libc = own_mapping("libc.so");
