@@ -399,11 +399,42 @@ static __always_inline bool has_rings(struct task_struct *task)
 	return bpf_core_field_exists(task->io_uring) && TASK_FIELD(task, io_uring);
 }
 
-static __always_inline struct file *hold_image_file(struct task_struct *task)
+/* More tries than the lock is held by those who map something, on another CPU. */
+#define CODE_FILE_TRIES 256
+
+struct code_file {
+	struct task_struct *task;
+	struct image_place *place;
+	__u64 address;
+	__u64 file;
+};
+
+static long on_code_vma(struct task_struct *task, struct vm_area_struct *vma, struct code_file *code)
+{
+	code->file = (__u64)BPF_CORE_READ(vma, vm_file);
+	code->place->start = vma->vm_start;
+	code->place->end = vma->vm_end;
+	code->place->offset = vma->vm_pgoff * PAGE_BYTES;
+	return 0;
+}
+
+/* That task need not be the current one. */
+static long try_code_file(__u32 i, struct code_file *code)
+{
+	return bpf_find_vma(code->task, code->address, on_code_vma, code, 0) != RESULT_EBUSY;
+}
+
+static __always_inline struct file *hold_image_file(struct task_struct *task, struct image_place *place)
 {
 	struct mm_struct *mm = task->mm;
+	struct code_file code = {.task = task, .place = place};
 
-	return mm ? mm->exe_file : 0;
+	if (!mm)
+		return 0;
+	code.address = MM_FIELD(task, start_code);
+	if (!mappings_are_closed())
+		bpf_loop(CODE_FILE_TRIES, try_code_file, &code, 0);
+	return code.file ? (struct file *)code.file : mm->exe_file;
 }
 
 static __always_inline struct file *hold_descriptor(struct task_struct *task, __u32 fd)

@@ -351,9 +351,23 @@ static __always_inline bool has_rings(struct task_struct *task)
 }
 
 /* The caller keeps task->mm: it is the current task's, or its task_lock is held. */
-static __always_inline struct file *hold_image_file(struct task_struct *task)
+static __always_inline struct file *hold_image_file(struct task_struct *task, struct image_place *place)
 {
-	return task->mm ? usc_exe_file(task->mm) : NULL;
+	struct mm_struct *mm = task->mm;
+	struct vm_area_struct *vma;
+	struct file *file = NULL;
+
+	if (!lock_mappings(mm)) {
+		vma = find_vma(mm, mm->start_code);
+		if (vma && vma->vm_start <= mm->start_code && vma->vm_file) {
+			file = get_file(vma->vm_file);
+			place->start = vma->vm_start;
+			place->end = vma->vm_end;
+			place->offset = (__u64)vma->vm_pgoff << PAGE_SHIFT;
+		}
+		mmap_read_unlock(mm);
+	}
+	return file || !mm ? file : usc_exe_file(mm);
 }
 
 /* Of the current task. */

@@ -109,7 +109,17 @@ static bool has_rings(struct task_struct *task);
  * Files. path_components: the components' bytes, innermost first. read_memory_key: of memory behind a descriptor (memfd, a
  * deleted file in /dev/shm) the part of its key that stays whatever is written to it; false for other files.
  */
-static struct file *hold_image_file(struct task_struct *task);		 /* the executable's, 0 = none */
+/*
+ * The file that a task's program is mapped from, 0 = none, and where. It is the one at its code, since the kernel's own
+ * note of the executable may be of another file system (overlayfs); where the mappings cannot be looked up now, the latter,
+ * without a place.
+ */
+struct image_place {
+	__u64 start;
+	__u64 end;
+	__u64 offset; /* bytes of the file */
+};
+static struct file *hold_image_file(struct task_struct *task, struct image_place *place);
 static struct file *hold_descriptor(struct task_struct *task, __u32 fd); /* of the current task; 0 = not open */
 static void describe_file(struct file *file, struct usc_passed *to);	 /* its fields but for fd and path */
 static bool is_local_socket(struct file *file);				 /* of family AF_UNIX */

@@ -85,6 +85,36 @@ class LayeredFiles(TraceCase):
         self.assertEqual(self.rows("SELECT path FROM module WHERE path LIKE '%prog'"), [(program,)])
         self.assertEqual(self.rows("SELECT DISTINCT ended FROM stack"), [("root",)])
 
+    def record_attached(self, process, *options):
+        with subprocess.Popen([USCOPE, "record", "-e", "getppid", "--force", *options, "-o", self.db], stderr=subprocess.PIPE,
+                              text=True) as recording:
+            said = ""
+            while "tracing" not in said:
+                said += recording.stderr.readline()
+            self.assertEqual(process.communicate("\n", timeout=60 * SLOWNESS)[0], "5\n")
+            self.assertEqual(recording.wait(60 * SLOWNESS), 0, said)
+
+    def triggers(self):
+        """Of getppid(), and whether its stack has frames."""
+        return self.rows("SELECT \"trigger\", depth > 0 FROM v_event WHERE kind = 'getppid'")
+
+    def test_a_process_that_runs_has_its_own_frames(self):
+        """The kernel notes the layered file as the executable, and the layer's as what is mapped, which has no path once it was copied up: then
+        the frames have no names, as is told, but they are there."""
+        for change, name in (("true", "main"), ("chmod 777 prog", "prog+0x"), ("rm prog", "main"), ("mv prog other", "other+0x")):
+            for mode in ("app-last", "app-all") if name == "main" else ("app-last",):
+                with self.subTest(change=change, mode=mode):
+                    view = self.mount(f"view-{change.split()[0]}-{mode}")
+                    with subprocess.Popen([f"{view}/prog", "waits"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+                        self.assertEqual(process.stdout.readline(), "ready\n")
+                        subprocess.run(change, shell=True, cwd=view, check=True)
+                        self.record_attached(process, "--mode", mode, "-p", str(process.pid))
+                    self.assertEqual([(trigger.startswith(name), has_frames) for trigger, has_frames in self.triggers()], [(True, 1)])
+                    changed = self.rows("SELECT count(*) FROM loss WHERE cause = 'file_changed'")
+                    self.assertEqual(changed, [(int(name != "main"),)])
+        self.record([], f"{view}/other", options=("-e", "getppid", "--mode", "app-last"))
+        self.assertEqual(self.triggers(), [("main", 1)])
+
     def test_what_takes_the_place_of_a_probed_file_is_probed(self):
         view = self.mount("view")
         for name in ("attributes", "renamed", "made_again", "late"):

@@ -173,14 +173,32 @@ static __always_inline void tell_rings(struct task_struct *task, struct task_ent
 		send_io_uring(t, now_ns());
 }
 
+/* The serial of the file that a task's program is mapped from, 0 = none. */
+static __noinline __u32 image_file(struct task_struct *task, struct task_entry *t)
+{
+	struct image_place place = {};
+	struct found found = {};
+	struct file *file;
+
+	if (!t)
+		return 0;
+	file = hold_image_file(task, &place);
+	if (!file)
+		return 0;
+	found.serial = t->serial;
+	found.start = place.start;
+	found.end = place.end;
+	found.offset = place.offset;
+	found.file = file_serial(task, file, &found);
+	release_image_file(file);
+	return found.file;
+}
+
 /* Fills the entry of a process that is traced from here on. It has been claimed. `task`: one of its threads that lives,
  * which the first one need not do. */
 static __noinline int begin_process(struct task_struct *leader, struct task_struct *task, struct task_entry *t,
 				    __u32 flags)
 {
-	struct found found = {};
-	struct file *exe;
-
 	if (!t)
 		return 0;
 	begin_entry(t);
@@ -196,11 +214,7 @@ static __noinline int begin_process(struct task_struct *leader, struct task_stru
 	mappings_expire(t->mm);
 	if (flags & USC_TASK_ATTACHED)
 		exec_ranges_unknown(t->mm);
-	found.serial = t->serial;
-	exe = hold_image_file(task);
-	t->exe_file = exe ? file_serial(task, exe, &found) : 0;
-	if (exe)
-		release_image_file(exe);
+	t->exe_file = image_file(task, t);
 	send_task(leader, t, traced_parent(leader), 0, flags | shared_when_met(leader, leader));
 	if (flags & USC_TASK_ATTACHED)
 		send_adopted_image(leader, t);

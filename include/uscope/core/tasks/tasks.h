@@ -123,8 +123,8 @@ static __noinline __u32 announce_image(struct task_struct *task, struct task_ent
 	found.address = MM_FIELD(task, start_code);
 	find_mapping(&found);
 	exe = found.status == FOUND ? found.file : 0;
-	if (!exe && task->mm->exe_file)
-		exe = file_serial(task, task->mm->exe_file, &found);
+	if (!exe)
+		exe = image_file(task, t);
 	widen_exec_range(t->mm, found.address, MM_FIELD(task, end_code) - found.address);
 	if (exe)
 		send_mapping(&found, 1);
