@@ -27,29 +27,69 @@ static __always_inline bool makes_doubts(__u32 nr)
 	       nr == NR_openat || nr == NR_openat2;
 }
 
-/* Any process can make doubts, as many as it likes, and must not fill the rings with them. What is left out here, the collector's looks
- * at all processes find. */
-#define DOUBTS_MOST 16
+/*
+ * Any process can make doubts, as many as it likes, and must not fill the rings with them, nor have those of others left out: each has
+ * so many in 10 ms, and all have. What is left out here, the collector's looks at all processes find.
+ */
+#define DOUBTS_OF_PROCESS 16
+#define DOUBTS_OF_ALL 128
 #define DOUBTS_NS 10000000ull
 
-__u64 doubts_since_ns;
-__u32 doubts_told;
+struct doubts_told {
+	__u64 since_ns;
+	__u32 count;
+	__u32 pad;
+};
 
-static __always_inline bool are_doubts_many(__u64 now)
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, struct doubts_told);
+} doubts_of_processes SEC(".maps");
+
+static struct doubts_told doubts_of_all;
+/* How many were left out, and of which process the first one was. */
+__u64 doubts_left_out;
+__u32 doubts_left_out_of;
+
+static __always_inline bool are_doubts_many(struct doubts_told *told, __u64 now, __u32 most)
 {
-	if (now - *(volatile __u64 *)&doubts_since_ns > DOUBTS_NS) {
-		*(volatile __u64 *)&doubts_since_ns = now;
-		*(volatile __u32 *)&doubts_told = 0;
+	if (now - *(volatile __u64 *)&told->since_ns > DOUBTS_NS) {
+		*(volatile __u64 *)&told->since_ns = now;
+		*(volatile __u32 *)&told->count = 0;
 	}
-	return __sync_fetch_and_add(&doubts_told, 1) >= DOUBTS_MOST;
+	return __sync_fetch_and_add(&told->count, 1) >= most;
+}
+
+/* Those of a process beyond its own share take nothing from the share of all. */
+static __noinline int doubt_is_left_out(__u32 pid)
+{
+	struct doubts_told *told = bpf_map_lookup_elem(&doubts_of_processes, &pid);
+	__u64 now = now_ns();
+
+	if (!told) {
+		struct doubts_told none = {.since_ns = now};
+
+		bpf_map_update_elem(&doubts_of_processes, &pid, &none, BPF_NOEXIST);
+		told = bpf_map_lookup_elem(&doubts_of_processes, &pid);
+	}
+	if (!(told && are_doubts_many(told, now, DOUBTS_OF_PROCESS)) &&
+	    !are_doubts_many(&doubts_of_all, now, DOUBTS_OF_ALL))
+		return 0;
+	if (__sync_fetch_and_add(&doubts_left_out, 1) == 0)
+		*(volatile __u32 *)&doubts_left_out_of = pid;
+	return 1;
 }
 
 static __noinline int tell_doubt(struct usc_code_doubt *doubt, __u32 reason)
 {
-	if (!doubt || are_doubts_many(now_ns()))
+	if (!doubt)
 		return 0;
 	doubt->reason = reason;
 	doubt->pid = bpf_get_current_pid_tgid() >> 32;
+	if (doubt_is_left_out(doubt->pid))
+		return 0;
 	return send_record(&doubt->head, USC_RECORD_CODE_DOUBT, sizeof(*doubt), 0, now_ns(), true);
 }
 
@@ -95,18 +135,19 @@ static __noinline int has_no_interpreter(struct task_struct *task)
 	return 0;
 }
 
-static long on_written_vma(struct task_struct *task, struct vm_area_struct *vma, __u64 *of_file)
+static long on_written_vma(struct task_struct *task, struct vm_area_struct *vma, __u64 *may_have_probes)
 {
-	*of_file = vma->vm_file != 0;
+	*may_have_probes = vma->vm_file && !(vma->vm_flags & VM_MAYSHARE);
 	return 0;
 }
 
-/* Of a file that begins there. Where the lock of the mappings is held, it may be one. */
-static __noinline int is_file_at(__u64 address)
+/* Private memory of a file begins there: other memory, such as a shared memfd, has no breakpoints. Where the lock of the mappings is
+ * held, it may be such. */
+static __noinline int may_have_probes_at(__u64 address)
 {
-	__u64 of_file = 0;
+	__u64 may_have_probes = 0;
 
-	return with_vma(address, on_written_vma, &of_file) == RESULT_EBUSY || of_file;
+	return with_vma(address, on_written_vma, &may_have_probes) == RESULT_EBUSY || may_have_probes;
 }
 
 static __always_inline void doubt_memory_file(struct usc_code_doubt *doubt, const char *path)
@@ -156,7 +197,7 @@ static __noinline int doubt_call(struct task_struct *task, struct pt_regs *regs,
 		else if (has_no_interpreter(task))
 			tell_doubt(&doubt, USC_DOUBT_LOADS);
 	} else if (nr == NR_mprotect || nr == NR_pkey_mprotect) {
-		if (!(regs->dx & PROT_WRITE) || !is_file_at(regs->di))
+		if (!(regs->dx & PROT_WRITE) || !may_have_probes_at(regs->di))
 			return 0;
 		doubt.start = regs->di;
 		doubt.end = regs->di + regs->si;

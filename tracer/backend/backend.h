@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,7 +31,8 @@ class Scouts;
 // even then, since the table alone is too large, or since shared rules, which never give way, have used up theirs.
 enum class Publish { kDone, kNoRoom, kNever };
 
-// A source of events that did not tell all there was: from `from_ns` until now, or from now on.
+// A source of events that did not tell all there was: from `from_ns` until now, or from now on. `count` 0: nothing is
+// lost, and the user is told.
 struct SourceLoss {
   usc_loss_cause cause = USC_LOSS_PROBE_NOT_THERE;
   std::uint64_t from_ns = 0;
@@ -76,6 +78,8 @@ class Backend {
   }
   // Removes a file's probes while tracing. Returns false if it has none.
   virtual bool remove_file_probes(const std::string& /*path*/) { return false; }
+  // Processes that have a debugger which may set breakpoints (ptrace, but not PTRACE_SEIZE).
+  [[nodiscard]] virtual std::set<std::uint32_t> debugged_processes() { return {}; }
   // Hooks off. What the rings hold can still be read.
   virtual void detach() = 0;
 

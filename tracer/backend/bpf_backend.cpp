@@ -38,6 +38,7 @@
 #include "tracer/backend/ring_limits.h"
 #include "tracer/host/host.h"
 #include "tracer/probes/kernel_symbols.h"
+#include "tracer/process/process_list.h"
 #include "tracer/scouts/process_looks.h"
 #include "tracer/scouts/scouts.h"
 
@@ -87,6 +88,10 @@ class BpfBackend : public Backend {
     const auto debugged = list_debugged();
     return debugged ? probes_.attach_file(fd, path, probes, *debugged) : debugged.error();
   }
+  [[nodiscard]] std::set<std::uint32_t> debugged_processes() override {
+    auto debugged = list_debugged();
+    return debugged ? std::move(debugged->pids) : std::set<std::uint32_t>();
+  }
   bool remove_file_probes(const std::string& path) override { return probes_.remove_file(path); }
   [[nodiscard]] int sources_fd() const override { return probes_.fd(); }
   void detach() override;
@@ -118,6 +123,7 @@ class BpfBackend : public Backend {
   void choose_programs(const usc_config& config, const ProbePlan& probes);
   Result<void> open_rings();
   Result<Debugged> list_debugged();
+  void tell_of_doubts_left_out(const SourceLossHandler& tell);
   std::uint64_t missed_probes();
   // What a BPF iterator writes, in pieces of `item` bytes.
   static Result<void> read_iterator(bpf_link* link, std::size_t item, const std::function<void(const char*)>& handle);
@@ -126,6 +132,7 @@ class BpfBackend : public Backend {
   static int on_record(void* self, void* data, std::size_t bytes);
 
   Scouts* scouts_ = nullptr;
+  bool told_of_doubts_ = false;
   std::uint32_t cpus_ = 0;
   bool preempted_ = false;
   BackendSizes sizes_;
@@ -286,8 +293,20 @@ void BpfBackend::close_entries() {
   bpf_link__destroy(std::exchange(skeleton_->links.on_sys_enter_perf, nullptr));
 }
 
+// Once: whoever goes on so does it for the rest of the recording.
+void BpfBackend::tell_of_doubts_left_out(const SourceLossHandler& tell) {
+  const std::uint32_t pid = skeleton_->bss->doubts_left_out_of;
+  if (pid == 0 || std::exchange(told_of_doubts_, true)) return;
+  tell({USC_LOSS_PROBE_NOT_THERE, 0, 0,
+        fmt::format("process {} ({}) makes more calls that may come before a breakpoint of its own than uscope looks "
+                    "at: if it sets one, probes stay where they would hide it, for a second or two",
+                    pid, name_of(pid)),
+        ""});
+}
+
 Result<void> BpfBackend::tend_sources(std::uint64_t now_ns, const SourceLossHandler& tell) {
   probes_.tend(now_ns, tell);
+  tell_of_doubts_left_out(tell);
   const auto ticked = [this](std::uint32_t cpu) {
     cpu_state state{};
     (void)bpf_map_lookup_elem(bpf_map__fd(skeleton_->maps.cpus), &cpu, &state);

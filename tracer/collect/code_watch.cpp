@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string_view>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include "support/clock.h"
@@ -22,7 +23,10 @@ namespace {
 constexpr std::uint64_t kShortestRestNs = kSecondNs;
 constexpr std::uint64_t kRestTimes = 100;  // as long as a look takes
 
-constexpr int kDoubtMs = 20;  // how long the collector waits for where the code is
+// How long the collector waits for where the code is, and which part of the time it has for that.
+constexpr std::int64_t kDoubtNs = 20 * kMillisecondNs;
+constexpr std::uint64_t kDoubtPart = 10;
+constexpr std::size_t kMostTold = 1024;  // the looks at all processes find the rest
 
 constexpr std::string_view kWhereToLook =
     " (a breakpoint that was set at a probe in the milliseconds before may be gone: set it again)";
@@ -79,6 +83,17 @@ bool came_true(const usc_code_doubt& doubt, std::uint32_t pid) {
 }  // namespace
 
 void CodeWatch::doubt(const usc_code_doubt& doubt) {
+  const auto is_same = [&](const usc_code_doubt& other) {
+    const auto said = [](const usc_code_doubt& one) {
+      return std::tie(one.reason, one.pid, one.other, one.start, one.end, one.pc);
+    };
+    return said(other) == said(doubt) && std::memcmp(other.path, doubt.path, sizeof(doubt.path)) == 0;
+  };
+  if (told_.size() < kMostTold && std::none_of(told_.begin(), told_.end(), is_same)) told_.push_back(doubt);
+}
+
+// Finds out whose memory it is about.
+void CodeWatch::take(const usc_code_doubt& doubt) {
   CodeDoubt one;
   if (doubt.end != 0) one = {.start = doubt.start, .end = doubt.end};
   one.pc = doubt.pc;
@@ -95,18 +110,29 @@ void CodeWatch::doubt(const usc_code_doubt& doubt) {
   }
 }
 
+void CodeWatch::begin_doubt_look(std::uint64_t until_ns) {
+  for (; !told_.empty() && monotonic_ns() < until_ns; told_.pop_front()) take(told_.front());
+  if (doubts_.empty()) return;
+  doubted_ = std::exchange(doubts_, {});
+  std::vector<CodeFile> files = probed_code();
+  if (files.empty()) return;
+  doubted_paths_ = paths_of_code();
+  std::vector<CodeDoubt> asked;
+  for (const Doubted& one : doubted_) asked.push_back(one.doubt);
+  doubt_look_.emplace(scouts_, std::move(files), std::move(asked));
+}
+
 void CodeWatch::look_at_doubts(std::uint64_t now_ns, const Tell& tell) {
-  if (!doubt_look_) {
-    if (doubts_.empty()) return;
-    doubted_ = std::exchange(doubts_, {});
-    std::vector<CodeFile> files = probed_code();
-    if (files.empty()) return;
-    doubted_paths_ = paths_of_code();
-    std::vector<CodeDoubt> asked;
-    for (const Doubted& one : doubted_) asked.push_back(one.doubt);
-    doubt_look_.emplace(scouts_, std::move(files), std::move(asked));
-  }
-  if (!doubt_look_->go_on_for(kDoubtMs)) return;
+  if (!doubt_look_ && told_.empty()) return;
+  const std::uint64_t began_ns = monotonic_ns();
+  const std::uint64_t rested_ns = began_ns - std::exchange(time_given_ns_, began_ns);
+  time_left_ns_ = std::min(kDoubtNs, time_left_ns_ + static_cast<std::int64_t>(rested_ns / kDoubtPart));
+  const std::uint64_t until_ns = began_ns + static_cast<std::uint64_t>(std::max<std::int64_t>(time_left_ns_, 0));
+  if (!doubt_look_) begin_doubt_look(until_ns);
+  const std::uint64_t left_ns = until_ns - std::min(until_ns, monotonic_ns());
+  const bool is_over = doubt_look_ && doubt_look_->go_on_for(static_cast<int>(left_ns / kMillisecondNs));
+  time_left_ns_ -= static_cast<std::int64_t>(monotonic_ns() - began_ns);
+  if (!is_over) return;
   for (const CodeFinding& finding : doubt_look_->take()) {
     const auto one = std::find_if(doubted_.begin(), doubted_.end(),
                                   [&](const Doubted& doubted) { return doubted.doubt.pid == finding.pid; });
@@ -150,6 +176,13 @@ void CodeWatch::begin(std::uint64_t now_ns) {
   next_ns_ = now_ns + kShortestRestNs;
   if (files.empty()) return;
   paths_ = paths_of_code();
+  // What they do to their memory is not seen in it, and what the kernel side has left out, or did not see, is lost.
+  for (const std::uint32_t pid : backend_.debugged_processes()) {
+    usc_code_doubt debugged{};
+    debugged.reason = USC_DOUBT_DEBUGGED;
+    debugged.pid = pid;
+    doubt(debugged);
+  }
   look_.emplace(scouts_, std::move(files), running_processes(), true);
 }
 

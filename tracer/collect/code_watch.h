@@ -7,7 +7,8 @@
 //   file's instruction in its stead: the file's probes are removed. What a process changes and executes between two
 //   looks is not prevented, nor can the byte be given back that a breakpoint was put over.
 // - A process that may be about to have breakpoints of its own in code that has probes: the kernel side says so before
-//   that can be done (usc_code_doubt), and this waits for the answer where that code is, for some ms. A debugger has
+//   that can be done (usc_code_doubt), and this waits for the answer where that code is, for some ms, but in no more
+//   than a tenth of the time: the rings must be emptied, whatever anybody does to make doubts. A debugger has
 //   attached, or opened the process's memory, and reads what stands there (some ms later, as measured of gdb): then the
 //   file's probes are gone. A process that makes its own code writable goes on at once, so its breakpoint may have been
 //   taken for the kernel's.
@@ -16,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -53,6 +55,8 @@ class CodeWatch {
   };
   [[nodiscard]] std::vector<CodeFile> probed_code();
   [[nodiscard]] std::vector<std::string> paths_of_code() const;
+  void take(const usc_code_doubt& told);
+  void begin_doubt_look(std::uint64_t until_ns);
   void look_at_doubts(std::uint64_t now_ns, const Tell& tell);
   void begin(std::uint64_t now_ns);
   void end(std::uint64_t now_ns, const Tell& tell);
@@ -68,8 +72,11 @@ class CodeWatch {
   std::map<CodeKey, CodeFile> code_;
   std::vector<std::string> paths_;  // of the files of the look
   std::optional<CodeLook> look_;
-  std::vector<Doubted> doubts_;   // that nobody looks at yet
-  std::vector<Doubted> doubted_;  // of the look below
+  std::deque<usc_code_doubt> told_;  // by the kernel side; nobody knows yet whom they are of
+  std::int64_t time_left_ns_ = 0;    // for doubts, now; less than nothing: it took longer
+  std::uint64_t time_given_ns_ = 0;  // when that was counted
+  std::vector<Doubted> doubts_;      // that nobody looks at yet
+  std::vector<Doubted> doubted_;     // of the look below
   std::vector<std::string> doubted_paths_;
   std::optional<CodeLook> doubt_look_;
   std::uint64_t next_ns_ = 0;

@@ -242,7 +242,7 @@ void Collector::give_up_rows() {
 }
 
 void Collector::tell_source_loss(trace::ProcessId process, const SourceLoss& loss) {
-  record_error(losses_.record(loss.cause, process, loss.from_ns, loss.count));
+  if (loss.count != 0) record_error(losses_.record(loss.cause, process, loss.from_ns, loss.count));
   if (!loss.what.empty()) source_news_.push_back(loss.what);
   if (unprobed_ && loss.cause == USC_LOSS_PROBE_REMOVED) unprobed_->forget(loss.path, loss.from_ns, loss.for_good);
 }

@@ -157,6 +157,27 @@ for path in "/nonexistent/mem", f"/proc/{sys.argv[1]}/mem":
         pass
 """
 
+STORM = r"""
+import os
+print("ready", flush=True)
+while True:
+    try:
+        os.open("/nonexistent/mem", os.O_RDWR)
+    except OSError:
+        pass
+"""
+
+# Memory of a file where no breakpoint is ever put: it is shared.
+SHARED = r"""
+import ctypes, mmap, os
+fd = os.memfd_create("shared")
+os.ftruncate(fd, 4096)
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+at = libc.mmap(None, ctypes.c_size_t(4096), mmap.PROT_READ, mmap.MAP_SHARED, fd, ctypes.c_long(0))
+assert libc.mprotect(ctypes.c_void_p(at), ctypes.c_size_t(4096), mmap.PROT_READ | mmap.PROT_WRITE) == 0
+"""
+
 
 class OwnBreakpoints(TraceCase):
     def setUp(self):
@@ -355,10 +376,31 @@ class OwnBreakpoints(TraceCase):
                 os.open("/nonexistent/mem", os.O_RDWR)
         most = 16 * (2 + (time.monotonic() - began) / 0.01)
         self.end(hits=2, removed=0)
+        self.assertRegex(self.text(), fr"process {os.getpid()} \(.*\) makes more calls that may come before a breakpoint of its own than uscope looks at")
         raw = subprocess.run([USCOPE, "raw", self.path("raw")], capture_output=True, text=True, check=True).stdout
         told = sum(" code_doubt " in line for line in raw.splitlines())
         self.assertGreater(told, 0)
         self.assertLess(told, min(most, tries))
+
+    def test_nobody_has_the_doubts_of_others_left_out(self):
+        self.begin("--keep-raw", self.path("raw"))
+        other = self.start(self.program)
+        self.assertEqual(self.say(other, "call"), "7")
+        storm = self.start(sys.executable, "-c", STORM)
+        self.assertEqual(self.hear(storm), "ready")
+        time.sleep(0.2)
+        for _ in range(3):
+            self.assertEqual(self.say(other, "open"), "7")
+            time.sleep(0.02)
+        self.wait_for(f"process {other.pid} (breaks) has made memory writable with code that has", other.pid)
+        storm.kill()
+        shares = self.start(sys.executable, "-c", SHARED)
+        self.assertEqual(shares.wait(), 0)
+        self.end()
+        raw = subprocess.run([USCOPE, "raw", self.path("raw")], capture_output=True, text=True, check=True).stdout
+        doubts = [line for line in raw.splitlines() if " code_doubt " in line]
+        self.assertEqual(sum(f"pid={other.pid} " in line for line in doubts), 3)
+        self.assertEqual([line for line in doubts if f"pid={shares.pid} " in line], [])
 
     def test_a_program_that_translates_code(self):
         self.begin()
