@@ -60,10 +60,11 @@ int main(void) {
 
 # debugger attach|poke|seize PID ADDRESS, debugger run PROGRAM ADDRESS: "ready" when it has the process; after a line it sets a breakpoint
 # through /proc/PID/mem, or (poke) by PTRACE_POKETEXT, and lets the process go on until it meets it: "stopped at 1". Then it lets it alone.
-# seize sets none.
+# seize sets none. debugger fork PROGRAM ADDRESS: the same with a child that it attaches to, all by its second thread.
 DEBUGGER = r"""
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +73,7 @@ DEBUGGER = r"""
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
-int main(int count, char** args) {
+static int debug(char** args) {
   int pid = atoi(args[2]), status = 0, memory = -1, seizes = !strcmp(args[1], "seize"), pokes = !strcmp(args[1], "poke");
   unsigned long address = strtoul(args[3], NULL, 16), word = 0;
   char line[64], saved = 0;
@@ -81,6 +82,12 @@ int main(int count, char** args) {
       ptrace(PTRACE_TRACEME, 0, 0, 0);
       execl(args[2], args[2], NULL);
     }
+  } else if (!strcmp(args[1], "fork")) {
+    int begun[2];
+    pipe2(begun, O_CLOEXEC);
+    if ((pid = fork()) == 0) execl(args[2], args[2], NULL);
+    close(begun[1]);
+    if (read(begun[0], line, 1) != 0 || ptrace(PTRACE_ATTACH, pid, 0, 0) != 0) return 1;
   } else if (ptrace(seizes ? PTRACE_SEIZE : PTRACE_ATTACH, pid, 0, 0) != 0) {
     return 1;
   }
@@ -117,6 +124,14 @@ int main(int count, char** args) {
   ptrace(PTRACE_DETACH, pid, 0, 0);
   waitpid(pid, &status, 0);
   return 0;
+}
+static void* debug_in_thread(void* args) { exit(debug(args)); }
+int main(int count, char** args) {
+  pthread_t thread;
+  if (strcmp(args[1], "fork")) return debug(args);
+  pthread_create(&thread, NULL, debug_in_thread, args);
+  pthread_join(thread, NULL);
+  return 1;
 }
 """
 
@@ -179,6 +194,15 @@ assert libc.mprotect(ctypes.c_void_p(at), ctypes.c_size_t(4096), mmap.PROT_READ 
 """
 
 
+def children_of(pid):
+    """Of all its threads."""
+    children = []
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
+            children += [int(child) for child in file.read().split()]
+    return children
+
+
 class OwnBreakpoints(TraceCase):
     def setUp(self):
         super().setUp()
@@ -189,7 +213,7 @@ class OwnBreakpoints(TraceCase):
         self.said = open(self.path("said"), "w+", encoding="utf-8")
         self.addCleanup(self.said.close)
         self.program, self.debugger, self.translator = (self.path(name) for name in ("breaks", "debugger", "translator"))
-        for path, source, *options in ((self.program, PROGRAM, "-no-pie"), (self.debugger, DEBUGGER), (self.translator, TRANSLATOR, "-static")):
+        for path, source, *options in ((self.program, PROGRAM, "-no-pie"), (self.debugger, DEBUGGER, "-pthread"), (self.translator, TRANSLATOR, "-static")):
             subprocess.run(["gcc", "-O1", "-w", *options, "-x", "c", "-", "-o", path], input=source, text=True, check=True)
         symbols = subprocess.run(["nm", self.program], capture_output=True, text=True, check=True).stdout
         self.address = next(line.split()[0] for line in symbols.splitlines() if line.endswith(" T code"))
@@ -263,12 +287,24 @@ class OwnBreakpoints(TraceCase):
         self.begin()
         debugger = self.start(self.debugger, "run", self.program, self.address)
         self.assertEqual(self.hear(debugger), "ready")
-        with open(f"/proc/{debugger.pid}/task/{debugger.pid}/children", encoding="ascii") as children:
-            pid = children.read().strip()
+        pid = children_of(debugger.pid)[0]
         self.wait_for(f"process {pid} (breaks) has a debugger, and code that has", pid)
         # The first line is the debugger's, the next one its program's.
         self.assertEqual(self.say(debugger, "go"), "set")
         self.assertEqual(self.say(debugger, "call"), "stopped at 1 by 5")
+        self.end()
+
+    # Numbers of processes mean something else there, and it is a thread that traces.
+    def test_a_debugger_in_a_pid_namespace(self):
+        self.begin()
+        outside = self.start("unshare", "--pid", "--fork", "--mount-proc", self.debugger, "fork", self.program, self.address)
+        self.assertEqual(self.hear(outside), "ready")
+        debugger = children_of(outside.pid)[0]
+        pid = children_of(debugger)[0]
+        self.wait_for(f"process {pid} (breaks) has a debugger, process {debugger} (debugger), and code that has", pid)
+        self.assertEqual(self.say(outside, "go"), "set")
+        self.assertEqual(self.say(outside, "call"), "stopped at 1 by 5")
+        self.assertEqual(self.hear(outside), "7")
         self.end()
 
     def test_who_only_follows_calls_is_no_debugger(self):
@@ -333,8 +369,7 @@ class OwnBreakpoints(TraceCase):
         self.handle_own("open", "made memory writable with code that has")
 
     def traced(self):
-        with open(f"/proc/{self.recording.pid}/task/{self.recording.pid}/children", encoding="ascii") as children:
-            return next(pid for pid in children.read().split() if os.path.realpath(f"/proc/{pid}/exe") == self.program)
+        return next(pid for pid in children_of(self.recording.pid) if os.path.realpath(f"/proc/{pid}/exe") == self.program)
 
     # A mapping call of the traced process must not be taken for another file, which would be probed.
     def test_what_has_lost_its_probes_gets_none_again(self):

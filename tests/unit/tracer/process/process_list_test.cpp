@@ -106,5 +106,22 @@ TEST_F(ProcessList, MappingsHaveTheirPathsAsTheyAre) {
   dlclose(library);
 }
 
+// Many of them end between the opening of their file and the reading of it.
+TEST_F(ProcessList, AProcessThatEndsWhileItsNameIsReadHasNone) {
+  const auto before = signal(SIGCHLD, SIG_IGN);  // nobody has to wait for them
+  const std::string own = name_of(static_cast<std::uint32_t>(getpid()));
+  for (int i = 0; i < 200; i++) {
+    const pid_t child = fork();
+    if (child == 0) _exit(0);
+    ASSERT_GT(child, 0);
+    std::string name = own;
+    while (!name.empty()) {
+      ASSERT_EQ(name, own);
+      ASSERT_NO_THROW(name = name_of(static_cast<std::uint32_t>(child)));
+    }
+  }
+  signal(SIGCHLD, before);
+}
+
 }  // namespace
 }  // namespace uscope::tracer
