@@ -197,6 +197,18 @@ const Image* Catalog::image_at(const Process& process, std::int64_t ts_ns) const
   return inherited || process.images.empty() ? inherited : images.find(process.images.front());
 }
 
+std::vector<std::string> Thread::names_since(std::int64_t ts_ns) const {
+  constexpr std::size_t kMost = 16;
+  std::vector<std::string> list;
+  const auto add = [&](const std::string& one) {
+    if (one != name && std::find(list.begin(), list.end(), one) == list.end()) list.push_back(one);
+  };
+  add(name_at(ts_ns));
+  for (auto at = names.upper_bound(ts_ns); at != names.end() && list.size() + 1 < kMost; ++at) add(at->second);
+  list.push_back(name);
+  return list;
+}
+
 const Image* Catalog::last_image(const Process& process) const {
   if (!process.images.empty()) return images.find(process.images.back());
   return inherited_image(process);

@@ -82,6 +82,9 @@ struct Thread {
 
   // Its name at a time, CLOCK_MONOTONIC.
   [[nodiscard]] const std::string& name_at(std::int64_t ts_ns) const;
+  // The names that it had from a time on, CLOCK_MONOTONIC, in their order, each once, the last one last; of more than
+  // 16 the first 15 and the last.
+  [[nodiscard]] std::vector<std::string> names_since(std::int64_t ts_ns) const;
 };
 
 struct Catalog {

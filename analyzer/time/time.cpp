@@ -266,10 +266,15 @@ void TimeReader::threads(const TimeSweep& sweep) {
     ThreadTime& line = lines[place];
     line.tid = thread.tid;
     line.thread = thread.name;
+    std::int64_t since = catalog_.start_ns;
     if (const Process* process = catalog_.processes.find(thread.process_id)) {
       line.pid = process->pid;
-      if (const Image* image = catalog_.last_image(*process)) line.process = image->name;
+      if (const Image* image = catalog_.last_image(*process)) {
+        line.process = image->name;
+        since = image->ts_ns.value_or(since);
+      }
     }
+    line.names = thread.names_since(since);
     line.total_ns = sweep.lived_ns(place);
     shares_.all.total_ns += line.total_ns;
     divide(line);

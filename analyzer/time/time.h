@@ -56,8 +56,9 @@ struct ThreadTime : TimeShare {
   std::int64_t pid = 0;
   std::int64_t tid = 0;
   std::string process;
-  std::string thread;
-  std::vector<CallTime> inside;  // its calls, by time
+  std::string thread;              // its last name
+  std::vector<std::string> names;  // all that it had in that program (Thread::names_since())
+  std::vector<CallTime> inside;    // its calls, by time
 };
 
 // By trigger.

@@ -2,6 +2,7 @@
 #include "cli/render/time_render.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -134,6 +135,12 @@ void add_off_columns(std::vector<TableColumn>& columns) {
     columns.push_back({title, Align::kRight});
 }
 
+// "main → worker"; of more than three names the first and the last.
+std::string names_of(const analyzer::ThreadTime& line) {
+  if (line.names.size() > 3) return line.names.front() + " → … → " + line.names.back();
+  return fmt::format("{}", fmt::join(line.names, " → "));
+}
+
 std::string times_of_threads(const TimeShares& shares, TextWidth width) {
   std::vector<TableColumn> columns{
       {"lived", Align::kRight}, {"running", Align::kRight}, {"±", Align::kRight, Shrink::kNever, 0, 3}};
@@ -156,7 +163,7 @@ std::string times_of_threads(const TimeShares& shares, TextWidth width) {
     cells.push_back(share_cell(line.call_ns, line.total_ns));
     cells.push_back(line.inside.empty() ? "" : line.inside.front().call);
     cells.push_back(fmt::format("{}/{}", line.pid, line.tid));
-    cells.push_back(line.thread);
+    cells.push_back(names_of(line));
     table.add_row(std::move(cells));
   }
   return section_head("TIME OF THREADS", shares.threads, kOrder, width.paint) + table.render(width);
@@ -385,7 +392,9 @@ ordered_json time_json(const TimeShares& shares) {
     ordered_json out{{"pid", line.pid},
                      {"tid", line.tid},
                      {"process", json_value(line.process)},
-                     {"thread", json_value(line.thread)}};
+                     {"thread", json_value(line.thread)},
+                     {"thread_names", ordered_json::array()}};
+    for (const auto& name : line.names) out["thread_names"].push_back(json_value(name));
     out.update(share_json(line, recorded));
     out["inside"] = ordered_json::array();
     for (const auto& inside : line.inside) out["inside"].push_back(call(inside));

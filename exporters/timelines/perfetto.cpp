@@ -144,6 +144,8 @@ Annotations PerfettoExporter::annotations(const EventRow& event, Lasting lasts) 
   }
   if (event.how != "returned" || lasts == Lasting::kUnfinished) out.emplace_back("how", event.how);
   if (!event.trigger.empty()) out.emplace_back("trigger", event.trigger);
+  const analyzer::Thread* thread = catalog_.threads.find(event.thread_id);  // its track has the last name
+  if (thread && thread->name != event.thread) out.emplace_back("thread", event.thread);
   if (event.ended.starts_with("broken:"))
     out.emplace_back("stack", "broken: callers are missing (" + event.ended + ")");
   if (event.guessed) out.emplace_back("stack_guessed", "callers of code without unwind data may be missing");

@@ -259,6 +259,23 @@ TEST_F(TimeTest, StacksOfACallAndOfWhatItDidAreOneWhateverTheKernelsFrames) {
   EXPECT_EQ(found.functions.lines[0].total_ns, 900 * kMs);
 }
 
+TEST_F(TimeTest, ThreadHasAllTheNamesOfItsProgram) {
+  begin_two();
+  off(1, 10, 110, kReadStack);
+  off(2, 10, 110, kReadStack);
+  trace_->name(2, "worker", kStart + 100 * kMs);
+  for (std::uint64_t i = 0; i < 20; i++) trace_->name(1, "name" + std::to_string(i), kStart + (100 + i) * kMs);
+  trace_->name(1, "app", kStart + 200 * kMs);
+  trace_->name(1, "last", kStart + 201 * kMs);
+  const TimeShares found = shares();
+  EXPECT_EQ(thread(found, 101).thread, "worker");
+  EXPECT_EQ(thread(found, 101).names, (std::vector<std::string>{"other", "worker"}));
+  const std::vector<std::string>& names = thread(found, 100).names;
+  ASSERT_EQ(names.size(), 16U);
+  EXPECT_EQ(names.front(), "app");
+  EXPECT_EQ(names.back(), "last");
+}
+
 TEST_F(TimeTest, WaitsSayWhoEndedThem) {
   begin_two();
   call(1, 0, 700);

@@ -136,6 +136,15 @@ TEST_F(Perfetto, WhatWasNotSeenToEndHasNoEnd) {
   EXPECT_EQ(end_of("1"), 10'001'000);
 }
 
+TEST_F(Perfetto, NameBeforeTheTracksIsTold) {
+  std::filesystem::remove(path());
+  test::write_store(path(), std::string(test::kSampleRows) + test::kCountEvents +
+                                "INSERT INTO thread_name VALUES (1, 0, 'bash'), (1, 1000100000000, 'make');");
+  read({});
+  EXPECT_EQ(event("1").annotations.at("thread"), "bash");
+  EXPECT_EQ(event("2").annotations.count("thread"), 0U);
+}
+
 TEST_F(Perfetto, LossesAndProgramsAreThere) {
   read({.pids = {101}});
   EXPECT_EQ(totals_.events, 4U);
