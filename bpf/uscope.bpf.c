@@ -6,6 +6,7 @@
  */
 #include "brief_calls.bpf.h"
 #include "code_doubts.bpf.h"
+#include "files.h"
 #include "kernel_functions.bpf.h"
 #include "preemption.h"
 #include "probes.bpf.h"
