@@ -291,7 +291,7 @@ std::string io_uring_line(const Summary& summary, TextWidth width) {
   }
   if (summary.io_uring.size() > kProcessesNamed)
     names += fmt::format(" and {} more", summary.io_uring.size() - kProcessesNamed);
-  return fmt::format("{}used by {}: operations sent that way are no system calls and not in this trace\n",
+  return fmt::format("{}used by {}: operations sent that way are not system calls and not in this trace\n",
                      heading("IO_URING", Ink::kDoubt, width), names);
 }
 

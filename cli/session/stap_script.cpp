@@ -175,7 +175,7 @@ Result<std::unique_ptr<StapScript>> StapScript::prepare(const std::string& scrip
   }
   std::string name = kernel_name(module);
   if (name.empty())
-    return Error{module + " is no kernel module", "give FILE.stp, or the FILE.ko that uscope-stap -p4 made"};
+    return Error{module + " is not a kernel module", "give FILE.stp, or the FILE.ko that uscope-stap -p4 made"};
   return std::unique_ptr<StapScript>(new StapScript(script, std::move(module), std::move(name)));
 }
 

@@ -37,7 +37,7 @@ Result<std::int64_t> parse_errno(const std::string& text) {
     return number;
   for (number = 1; number <= syscalls::kLastErrno; number++)
     if (syscalls::errno_name(number) == text) return number;
-  return Error{"'" + text + "' is no error", "give a name as in errno(3), ENOENT, or a number"};
+  return Error{"'" + text + "' is not an error", "give a name as in errno(3), ENOENT, or a number"};
 }
 
 // Whether an item of -e names a class whose events are no calls, or kinds of it: `sample`, `ufunction:libc*:read*`.
@@ -72,7 +72,7 @@ Result<void> parse_kinds(const std::string& set, analyzer::EventFilter& filter) 
   }
   const bool others = !kinds.empty() || !filter.targets.empty() || !filter.kinds.empty();
   if (others && calls.find('!') != std::string::npos)
-    return Error{"-e " + set + " leaves out calls and names what is no call",
+    return Error{"-e " + set + " leaves out calls and names events that are not calls",
                  "name what is wanted: -e read,write,SIGTERM"};
   if (!others || !calls.empty()) {
     auto names = syscalls::parse_call_set(others ? calls : set);
@@ -113,7 +113,7 @@ Result<void> set_moment(const std::string& text, const analyzer::Catalog& catalo
   }
   const auto began = catalog.since_1970(0);
   if (!began)
-    return Error{"the trace does not say when it began, so '" + text + "' is no moment of it",
+    return Error{"the trace does not say when it began, so '" + text + "' cannot be placed in it",
                  "give a length of time since its start: 1.5s"};
   target = since_start(std::get<WallTime>(*point), *began, analyzer::difference(catalog.end_ns, catalog.start_ns));
   return {};
@@ -129,7 +129,7 @@ void add_event_options(Verb& verb, EventOptions& options) {
   add_calls(
       verb, options.calls,
       "only these calls: names, %file %process %network %desc %memory %signal %ipc %wait %sync, all, ! to exclude; "
-      "these signals: SIGTERM, or signal for all; and what is no call: sample, offcpu, ufunction:libc*:read*, or by "
+      "these signals: SIGTERM, or signal for all; and events that are not calls: sample, offcpu, ufunction:libc*:read*, or by "
       "the name alone: 'vfs_*'");
   verb.add_flag("--failed", filter.failed, "only calls that failed");
   verb.add_option("--errno", options.errors, "only calls that failed with this error")

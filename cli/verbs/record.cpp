@@ -26,7 +26,7 @@ std::string to_mode_number(std::string& text) {
     text = std::to_string(mode);
     return "";
   }
-  return "'" + text + "' is no mode: 1 app-last, 2 app-all, 3 all-last, 4 all-all";
+  return "'" + text + "' is not a mode: 1 app-last, 2 app-all, 3 all-last, 4 all-all";
 }
 
 void define_record(Verb& verb) {

@@ -42,7 +42,7 @@ Option* take_number(Option* option, std::uint64_t least, std::uint64_t most) {
     const auto [stop, problem] = std::from_chars(text.data(), end, number);
     if (problem == std::errc() && stop == end && number >= least && number <= most) return "";
     constexpr std::size_t kShown = 40;
-    return fmt::format("'{}' is no whole number from {} to {}", shorten(text, kShown, Shrink::kMiddle), least, most);
+    return fmt::format("'{}' is not a whole number from {} to {}", shorten(text, kShown, Shrink::kMiddle), least, most);
   });
 }
 

@@ -113,7 +113,7 @@ Error error_of(sqlite3* database, const std::string& text, const std::vector<std
 // Nothing but one SELECT, and what may stand before it.
 Result<void> check_statement(sqlite3_stmt* statement, const char* tail, const std::string& text) {
   const std::string first = tokens_of(text).front().word;
-  if (!statement) return Error{"there is no question", kOneSelect};
+  if (!statement) return Error{"the question is empty", kOneSelect};
   if (sqlite3_stmt_isexplain(statement))
     return Error{"EXPLAIN is SQLite's own account of a statement", "use --explain to see what runs where"};
   if (first != "select" && first != "with" && first != "values")

@@ -213,7 +213,7 @@ Result<bool> OutputPlace::take_link(std::filesystem::path& next) {
   if (on_procfs(folder())) {
     const auto number = own_descriptor(folder(), name_);
     if (!number || !there)
-      return Error{path_.string() + (number ? " is no open descriptor" : " is in /proc, where no output can be"),
+      return Error{path_.string() + (number ? " is not an open descriptor" : " is in /proc, where no output can be"),
                    give_file()};
     if (auto done = take_descriptor(*number); !done) return done.error();
     return false;
@@ -234,7 +234,7 @@ Result<bool> OutputPlace::take_link(std::filesystem::path& next) {
 
 Result<void> OutputPlace::take_descriptor(int number) {
   struct stat status {};
-  if (fstat(number, &status) != 0) return Error{path_.string() + " is no open descriptor", give_file()};
+  if (fstat(number, &status) != 0) return Error{path_.string() + " is not an open descriptor", give_file()};
   if (!is_text(kind_))
     return Error{path_.string() + " is a descriptor of this process, " + type_of(status.st_mode) + ": " +
                      name_of(kind_) + " cannot be written to it",

@@ -19,7 +19,7 @@ Result<OutputFolder> OutputFolder::make(const std::filesystem::path& path) {
     return Error{shown + " exists, and a folder is to be made", "remove it, or give the name of a new folder"};
   auto place = OutputPlace::find(plain, OutputKind::kText);
   if (!place) return place.error();
-  if (place->stream() >= 0) return Error{shown + " is no folder", "give the name of a new folder"};
+  if (place->stream() >= 0) return Error{shown + " is not a folder", "give the name of a new folder"};
   if (mkdirat(place->folder(), name.c_str(), 0700) != 0)
     return errno_error("cannot create the folder " + shown, errno, "choose another place");
   UniqueFd folder(openat(place->folder(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));

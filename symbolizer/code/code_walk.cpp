@@ -135,7 +135,7 @@ Result<void> CodeWalk::follow(Path path) {
     const std::uint64_t at = path.address - part->range.low;
     if (part->marks[at] == Mark::kStart) return {};
     const auto one = decoder_.decode(std::span(part->code).subspan(at), path.address);
-    if (!one) return refused("its code has bytes that are no instruction");
+    if (!one) return refused("its code has bytes that are not an instruction");
     if (auto done = mark(*part, *one); !done) return done;
     look_for_data(*one, path.values);
     const auto goes_on = step(*one, path);

@@ -42,7 +42,7 @@ std::optional<Refusal> ProbeProof::why_not(std::uint64_t address, ProvenBy proof
         "nothing proves that it is code: its symbol has no type (NOTYPE), and no call frame information begins there",
         true};
   const auto one = InstructionDecoder().decode(bytes, address);
-  if (!one) return Refusal{"its bytes are no instruction", true};
+  if (!one) return Refusal{"its bytes are not an instruction", true};
   if (code_.relocations().touch(address, one->next()))
     return Refusal{"the loader changes its code (text relocation), so the file does not have what is executed", true};
   if (const char* why = why_not_stepped(*one)) return Refusal{why, true};
@@ -108,7 +108,7 @@ std::optional<Refusal> ProbeProof::why_not_by_walk(std::uint64_t address) {
 std::optional<Refusal> ProbeProof::why_not_usdt(std::uint64_t address) {
   if (auto refusal = why_not(address, ProvenBy::kWalk)) return refusal;
   const auto one = InstructionDecoder().decode(code_.read(address, kLongestInstruction), address);
-  if (!one || !one->is(ZYDIS_MNEMONIC_NOP)) return Refusal{"there is no nop, which such probes stand on", true};
+  if (!one || !one->is(ZYDIS_MNEMONIC_NOP)) return Refusal{"no nop stands there, which such probes need", true};
   return why_not_by_walk(address);
 }
 

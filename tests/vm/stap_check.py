@@ -70,7 +70,7 @@ def main(folder: Path) -> int:
     said("ends.txt", "has ended (staprun: 1)")
     said("stuck.txt", "could not be unloaded and still logs; remove it: staprun -d stap_")
     said("damaged.txt", "could not be started (staprun: 1)")
-    said("text.txt", "/root/text.ko is no kernel module")
+    said("text.txt", "/root/text.ko is not a kernel module")
     said("bpf.txt", "--stap needs the kernel module")
     for name, status in {"without_record": 125, "absent": 6, "bad": 5, "killed": 3, "ends": 7, "stuck": 8, "damaged": 4, "text": 9, "bpf": 125}.items():
         check(f"{name}: exit status {status}", (folder / f"{name}.status").read_text().strip() == str(status))

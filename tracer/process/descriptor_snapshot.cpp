@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t kLongestTarget = 1024;
 
-// Returns nullopt if there is no target, or if it is too long to be kept whole.
+// Returns nullopt if there is not a target, or if it is too long to be kept whole.
 std::optional<std::string> target_of(const std::string& link) {
   std::string target = link_target(link);
   if (target.empty() || target.size() > kLongestTarget) return std::nullopt;

@@ -125,7 +125,7 @@ class FtracePlaces {
     if (beginnings_.contains(function.address)) return "";
     if (unclear_.contains(function.address))
       return "the kernel has several functions of this name, and says only that some of them can be traced";
-    return "ftrace has no place in it: it is notrace, was run at boot only, or is no function of C";
+    return "ftrace has no place in it: it is notrace, was run at boot only, or is not a C function";
   }
 
  private:

@@ -60,12 +60,12 @@ std::string all_forms() {
 
 Error unknown_class(const std::string& text, std::string_view name) {
   const std::string meant = did_you_mean(name, class_names());
-  return {fmt::format("'{}' is no target: no class of events is called '{}'", text, name),
+  return {fmt::format("'{}' is not a target: no class of events is called '{}'", text, name),
           meant.empty() ? "targets are " + all_forms() : meant};
 }
 
 Error wrong_form(const std::string& text, const TargetForm& form) {
-  return {fmt::format("'{}' is no target", text),
+  return {fmt::format("'{}' is not a target", text),
           fmt::format("write {}; `uscope list {}` shows what there is", form.form, form.name)};
 }
 
@@ -75,7 +75,7 @@ Result<std::uint32_t> parse_hz(const std::string& text, std::optional<std::strin
   const char* end = rest->data() + rest->size();
   const auto [stop, problem] = std::from_chars(rest->data(), end, hz);
   if (problem != std::errc() || stop != end || hz == 0 || hz > kMostSampleHz)
-    return Error{fmt::format("'{}': '{}' is no number of samples a second", text, *rest),
+    return Error{fmt::format("'{}': '{}' is not a number of samples a second", text, *rest),
                  fmt::format("give a whole number from 1 to {}: sample:{}", kMostSampleHz, kUsualSampleHz)};
   return hz;
 }
@@ -87,11 +87,11 @@ Result<bool> take_suffix(const std::string& text, std::optional<std::string_view
   const std::string suffix = text.substr(at);
   if (!is_of_functions(form.what)) {
     if (suffix != kReturnSuffix) return false;
-    return Error{fmt::format("'{}' is no target: only functions return", text),
+    return Error{fmt::format("'{}' is not a target: only functions return", text),
                  fmt::format("leave {} out, or give it to a ufunction or a kfunction", kReturnSuffix)};
   }
   if (suffix != kReturnSuffix)
-    return Error{fmt::format("'{}' is no target: '{}' means nothing behind a function", text, suffix),
+    return Error{fmt::format("'{}' is not a target: '{}' means nothing behind a function", text, suffix),
                  fmt::format("write {} for events from a function's entry to its return", kReturnSuffix)};
   rest->remove_suffix(std::min(suffix.size(), rest->size()));
   return true;

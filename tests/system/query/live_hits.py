@@ -97,7 +97,7 @@ class LiveHits(AttachCase):
         self.assertIn("kinds are called FILE:FUNCTION", self.refused(count + "'ufunction' AND kind = 'libc.so.6:nothing_is_called_so_at_all'"))
         self.assertIn("no file is called 'no_such_file'", self.refused(count + "'ufunction' AND kind = 'no_such_file:main'"))
         self.assertIn("cannot be told which kinds", self.refused("WITH e AS (SELECT * FROM v_event WHERE class = 'usdt') SELECT count(*) FROM e"))
-        self.assertIn("is no target", self.refused("SELECT count(*) FROM v_event", "-t", "nothing:x", "--", "/bin/true"))
+        self.assertIn("is not a target", self.refused("SELECT count(*) FROM v_event", "-t", "nothing:x", "--", "/bin/true"))
 
 
 SUMMED = "summed at each event"

@@ -245,7 +245,7 @@ class Recordings(TraceCase):
                              ("ufunction:libc:no_such_function", "no function of libc.so.6 matches 'no_such_function'"),
                              ("ufunction:libc:*", "without --all-matches uscope attaches at most 1,000"),
                              ("tracepoint:sched:sched_swich", "no such tracepoint"),
-                             ("sample:0", "is no number of samples a second")):
+                             ("sample:0", "is not a number of samples a second")):
             ran = self.path("ran")
             done = self.record("-t", target, command=("touch", ran))
             self.assertEqual(done.returncode, 125, target)

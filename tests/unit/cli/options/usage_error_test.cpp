@@ -103,12 +103,12 @@ TEST_F(UsageTest, NumbersOutOfRangeAreRefusedInShort) {
     EXPECT_LT(uscope(words).err.size(), 250U) << words[0] << " " << words[1];
   }
   expect_refused({"record", "--max-size", "1e300", "--", "true"}, "not a size: 1e300", "give bytes");
-  expect_refused({"record", "--mode", "9", "--", "true"}, "'9' is no mode: 1 app-last, 2 app-all", "");
+  expect_refused({"record", "--mode", "9", "--", "true"}, "'9' is not a mode: 1 app-last, 2 app-all", "");
   expect_refused({"record", "--duration", "0", "--", "true"}, "--duration 0 leaves no time to trace", "give a time");
-  expect_refused({"events", "sample.db", "-n", "0"}, "'0' is no whole number from 1", "");
-  expect_refused({"events", "sample.db", "-n", "-1"}, "'-1' is no whole number", "");
-  expect_refused({"events", "sample.db", "--id", "1", "--around", "-1"}, "'-1' is no whole number from 0", "");
-  expect_refused({"record", "--data", "0", "--", "true"}, "'0' is no whole number from 1", "");
+  expect_refused({"events", "sample.db", "-n", "0"}, "'0' is not a whole number from 1", "");
+  expect_refused({"events", "sample.db", "-n", "-1"}, "'-1' is not a whole number", "");
+  expect_refused({"events", "sample.db", "--id", "1", "--around", "-1"}, "'-1' is not a whole number from 0", "");
+  expect_refused({"record", "--data", "0", "--", "true"}, "'0' is not a whole number from 1", "");
 }
 
 TEST_F(UsageTest, ACommandBesideAnotherTargetIsNamed) {

@@ -173,7 +173,7 @@ TEST_F(EventsTest, OptionsReachTheFilter) {
 }
 
 TEST_F(EventsTest, WrongValuesAreNamed) {
-  refuses({"--errno", "ENONSENSE"}, "'ENONSENSE' is no error");
+  refuses({"--errno", "ENONSENSE"}, "'ENONSENSE' is not an error");
   refuses({"--slow", "soon"}, "'soon' is not a length of time");
   refuses({"--how", "somehow"}, "somehow");
   refuses({"--since", "25:00"}, "'25:00' is not a time");

@@ -368,7 +368,7 @@ TEST(Plan, ErrorsAreSqlitesWithThePlace) {
   EXPECT_NE(error("SELECT * FROM event").find("no such table: event"), std::string::npos);
   EXPECT_NE(error("DELETE FROM v_event").find("not allowed"), std::string::npos);
   EXPECT_NE(error("SELECT 1; SELECT 2").find("more than one statement"), std::string::npos);
-  EXPECT_NE(error(" -- nothing").find("there is no question"), std::string::npos);
+  EXPECT_NE(error(" -- nothing").find("the question is empty"), std::string::npos);
   EXPECT_NE(error("PRAGMA user_version").find("a question is a SELECT"), std::string::npos);
   EXPECT_NE(error("EXPLAIN SELECT 1").find("--explain"), std::string::npos);
   EXPECT_EQ(error("SELECT count(*) FROM v_event; -- done\n ;"), "(none)");

@@ -338,7 +338,7 @@ TEST_F(OutputFileTest, TextGoesToDescriptorsOfThisProcess) {
   close(ends[0]);
   close(ends[1]);
   path_ = "/dev/fd/987654";
-  EXPECT_NE(find_error(OutputKind::kText).find("is no open descriptor"), std::string::npos);
+  EXPECT_NE(find_error(OutputKind::kText).find("is not an open descriptor"), std::string::npos);
   path_ = "/proc/self/cwd";
   EXPECT_NE(find_error(OutputKind::kText).find("is in /proc"), std::string::npos);
 }

@@ -291,8 +291,8 @@ TEST_F(FunctionEndsTest, WhatDoesNotFitTogetherIsRefused) {
   EXPECT_EQ(ends({0x74, 0x01, 0xb8, 0, 0, 0, 0, 0xc3}), middle);
   EXPECT_EQ(ends({0xe8, 0x01, 0, 0, 0, 0xb8, 0, 0, 0, 0, 0xc3}),
             "r10 but it calls code of its own, which may take the bytes behind the call for data");
-  EXPECT_EQ(ends({0x06, 0xc3}), "its code has bytes that are no instruction");
-  EXPECT_EQ(ends({0x74, 0x01, 0xc3, 0xb8, 1}), "its code has bytes that are no instruction");
+  EXPECT_EQ(ends({0x06, 0xc3}), "its code has bytes that are not an instruction");
+  EXPECT_EQ(ends({0x74, 0x01, 0xc3, 0xb8, 1}), "its code has bytes that are not an instruction");
   EXPECT_EQ(ends({0x90, 0x31, 0xc0}), "its code runs on into that of another function");
   EXPECT_EQ(ends({0xeb, 0x40}), "it jumps to code that belongs to no function that is known");
   targets_[kStart + 0x42] = {TargetIs::kMiddle, {}};

@@ -283,9 +283,9 @@ TEST_F(ProbeProofTest, UsdtProbesStandOnNopsThatAreReached) {
     return found.size() == 1 ? said(found[0]) : std::to_string(found.size()) + " found";
   };
   EXPECT_EQ(usdt("yes_"), "yes");
-  EXPECT_EQ(usdt("tab_"), "there is no nop, which such probes stand on (can be forced)");
+  EXPECT_EQ(usdt("tab_"), "no nop stands there, which such probes need (can be forced)");
   EXPECT_EQ(usdt("lit_"), "no path through its function reaches it (can be forced)");
-  EXPECT_EQ(usdt("ret_"), "there is no nop, which such probes stand on (can be forced)");
+  EXPECT_EQ(usdt("ret_"), "no nop stands there, which such probes need (can be forced)");
 }
 
 TEST_F(ProbeProofTest, CodeThatTheLoaderChangesIsNotProbed) {

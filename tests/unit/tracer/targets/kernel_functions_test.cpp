@@ -18,7 +18,7 @@ namespace uscope::tracer {
 namespace {
 
 constexpr const char* kNowhere =
-    "ftrace has no place in it: it is notrace, was run at boot only, or is no function of C";
+    "ftrace has no place in it: it is notrace, was run at boot only, or is not a C function";
 constexpr const char* kLock = "the tracer's own programs take such a lock, and could wait there for themselves";
 
 class KernelFunctionsTest : public testing::Test {

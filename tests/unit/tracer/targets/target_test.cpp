@@ -43,16 +43,16 @@ TEST(Targets, EachClassHasItsNames) {
 
 TEST(Targets, WhatIsNoneSaysWhatToWrite) {
   EXPECT_EQ(wrong("tracepont:sched:x").what,
-            "'tracepont:sched:x' is no target: no class of events is called 'tracepont'");
+            "'tracepont:sched:x' is not a target: no class of events is called 'tracepont'");
   EXPECT_EQ(wrong("tracepont:sched:x").remedy, "did you mean tracepoint?");
   EXPECT_NE(wrong("zzz").remedy.find("ufunction:BINARY:FUNCTION"), std::string::npos);
-  EXPECT_EQ(wrong("").what, "'' is no target: no class of events is called ''");
+  EXPECT_EQ(wrong("").what, "'' is not a target: no class of events is called ''");
   EXPECT_EQ(wrong("usdt:libc.so.6:setjmp").remedy,
             "write usdt:BINARY:PROVIDER:NAME; `uscope list usdt` shows what there is");
   for (const char* text : {"tracepoint", "tracepoint:", "tracepoint::x", "tracepoint:a:b:c", "offcpu:1", "ufunction",
                            "ufunction:libc.so.6", "ufunction:libc.so.6:", "ufunction::f", "kfunction",
                            "kfunction:", "usdt:a:b:c:d", "usdt:a::c"})
-    EXPECT_NE(wrong(text).what.find("is no target"), std::string::npos) << text;
+    EXPECT_NE(wrong(text).what.find("is not a target"), std::string::npos) << text;
   for (const char* text : {"sample:", "sample:0", "sample:-1", "sample:99x", "sample:10001", "sample:99:1"})
     EXPECT_NE(wrong(text).remedy.find("from 1 to 10000"), std::string::npos) << text;
 }
@@ -65,12 +65,12 @@ TEST(Targets, FunctionsMayBeTracedToTheirReturns) {
   EXPECT_TRUE(right("kfunction:vfs_*%return").with_return);
   EXPECT_FALSE(right("kfunction:vfs_*").with_return);
   EXPECT_EQ(wrong("ufunction:app:f%retrun").what,
-            "'ufunction:app:f%retrun' is no target: '%retrun' means nothing behind a function");
+            "'ufunction:app:f%retrun' is not a target: '%retrun' means nothing behind a function");
   EXPECT_EQ(wrong("ufunction:app:f%").remedy, "write %return for events from a function's entry to its return");
-  EXPECT_NE(wrong("ufunction:app:%return").what.find("is no target"), std::string::npos);
+  EXPECT_NE(wrong("ufunction:app:%return").what.find("is not a target"), std::string::npos);
   for (const char* text : {"tracepoint:sched:x%return", "usdt:app:a:b%return", "offcpu%return", "sample:99%return"})
     EXPECT_FALSE(parse_target(text)) << text;
-  EXPECT_EQ(wrong("tracepoint:sched:x%return").what, "'tracepoint:sched:x%return' is no target: only functions return");
+  EXPECT_EQ(wrong("tracepoint:sched:x%return").what, "'tracepoint:sched:x%return' is not a target: only functions return");
   const auto listed = parse_list_pattern("ufunction:app:f%return");
   ASSERT_TRUE(listed);
   EXPECT_TRUE(listed->at(0).with_return);
