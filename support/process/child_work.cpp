@@ -30,8 +30,8 @@ ChildWork::~ChildWork() {
   (void)collect(true);
 }
 
-void ChildWork::kill() const {
-  if (pid_ > 0) ::kill(pid_, SIGKILL);
+void ChildWork::kill(int number) const {
+  if (pid_ > 0) ::kill(pid_, number);
 }
 
 void ChildWork::abandon() {

@@ -2,6 +2,7 @@
 // Runs work in a child process: a copy of this process that is killed when this one ends, unless it ends by itself.
 #pragma once
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include <functional>
@@ -27,7 +28,7 @@ class ChildWork {
   // Returns the exit code once the child has ended, or 128 plus the number of the signal that ended it.
   [[nodiscard]] std::optional<int> poll() { return collect(false); }
   // Its end is for poll() to see.
-  void kill() const;
+  void kill(int number = SIGKILL) const;
   [[nodiscard]] pid_t pid() const { return pid_; }
   // Kills the child without waiting for its end, which may never come.
   void abandon();

@@ -16,6 +16,7 @@
 #include "trace/ids.h"
 #include "tracer/backend/backend_options.h"
 #include "tracer/probes/probe_plan.h"
+#include "tracer/scouts/code_look.h"
 #include "uscope/control.h"
 #include "uscope/query_rows.h"
 
@@ -45,9 +46,10 @@ struct SourceLoss {
 // A file in which there are probes.
 struct ProbedFile {
   std::string path;
-  int fd = -1;                          // the backend's
-  std::vector<std::uint64_t> places;    // offsets of functions' entries and of probes
-  std::vector<std::uint64_t> unforced;  // offsets of all places, without those of --force-probe
+  int fd = -1;                        // the backend's
+  std::vector<std::uint64_t> places;  // offsets of functions' entries and of probes
+  // At all places, without those of --force-probe; read before they were probed: later, nobody waits for a file.
+  std::shared_ptr<const CodeFile> code;
 };
 
 class Backend {

@@ -121,20 +121,27 @@ Result<void> BpfFileProbes::attach(const std::vector<Probe>& plan, const Debugge
       auto opened = open_probed(path, file.identity);
       if (!opened) return opened.error();
       file.fd = std::move(*opened);
-      add_code(file.fd.get(), file.what.places);
+      read_file(file);
     }
     if (auto attached = attach(std::move(file), debugged); !attached) return attached;
   }
   return {};
 }
 
+// All that is needed of it later.
+void BpfFileProbes::read_file(InFile& file) {
+  add_code(file.fd.get(), file.what.places);
+  struct stat status {};
+  if (file.unforced.empty() || fstat(file.fd.get(), &status) != 0) return;
+  file.code = std::make_shared<CodeFile>(read_code(file.fd.get(), status, file.unforced));
+}
+
 // Who has a debugger may have read what stands there by now, and not written anything yet.
 Result<void> BpfFileProbes::refuse_debugged(const InFile& file, const Debugged& debugged) {
-  struct stat status {};
-  if (debugged.pids.empty() || file.unforced.empty() || fstat(file.fd.get(), &status) != 0) return {};
+  if (debugged.pids.empty() || !file.code) return {};
   std::vector<CodeDoubt> asked;
   for (const std::uint32_t pid : debugged.pids) asked.push_back({.pid = pid});
-  CodeLook look(debugged.scouts, {read_code(file.fd.get(), status, file.unforced)}, std::move(asked));
+  CodeLook look(debugged.scouts, {*file.code}, std::move(asked));
   look.finish();
   if (!look.silent().empty())
     return Error{fmt::format("cannot probe {}: {}", file.what.path, why_silent(look.silent().front())), ""};
@@ -170,7 +177,7 @@ Result<void> BpfFileProbes::attach_file(int fd, const std::string& path, const s
     add_places(probe, first, file.what.places);
     add_unforced(probe, file.unforced);
   }
-  add_code(file.fd.get(), file.what.places);
+  read_file(file);
   return attach(std::move(file), debugged);
 }
 
@@ -181,7 +188,7 @@ std::vector<ProbedFile> BpfFileProbes::probed() const {
     ProbedFile& out = files.emplace_back();
     out.path = file.what.path;
     out.fd = file.fd.get();
-    out.unforced = file.unforced;
+    out.code = file.code;
     const UprobePlaces& places = file.what.places;
     for (std::size_t i = 0; i < places.size(); i++)
       if ((places.cookies[i] & (USC_PLACE_OF_RETURN | USC_PLACE_OF_JUMP)) == 0) out.places.push_back(places.offsets[i]);

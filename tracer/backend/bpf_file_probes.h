@@ -71,9 +71,11 @@ class BpfFileProbes {
     PlacesInFile what;
     FileIdentity identity;
     UniqueFd fd;
-    std::vector<std::uint64_t> unforced;  // places that have proof
+    std::vector<std::uint64_t> unforced;   // places that have proof
+    std::shared_ptr<const CodeFile> code;  // at these
     bool is_probed = false;
   };
+  static void read_file(InFile& file);
   static Result<void> refuse_debugged(const InFile& file, const Debugged& debugged);
   Result<void> attach(InFile file, const Debugged& debugged);
   void tell_removed(std::size_t number, std::uint64_t time_ns, const std::string& why,

@@ -136,6 +136,7 @@ int be_guard(int inherited, pid_t tracer) {
   sigset_t all;
   sigfillset(&all);
   (void)sigprocmask(SIG_BLOCK, &all, nullptr);  // those that stop a job, too
+  (void)signal(SIGTERM, SIG_DFL);               // for ProbeHolder
   UniqueFd process(static_cast<int>(syscall(SYS_pidfd_open, tracer, 0)));
   if (getppid() != tracer) return 1;  // it has ended, and that may be another process
   return Guard(socket, std::move(process)).run();
@@ -237,12 +238,15 @@ void ProbeGuard::end() {
 }
 
 // It removes its probes and ends when the socket is closed. It may only be killed where it does nothing with probes
-// (probe_holder.h): while it sleeps or is stopped. Else it is left alone, and ends when the kernel lets it.
+// (probe_holder.h): while it waits for a file, which is where it lets a SIGTERM through, and while it sleeps or is
+// stopped. Else it is left alone, and ends when the kernel lets it.
 void ProbeGuard::stop() {
   if (!process_) return;
   constexpr int kWaitMs = 1;
+  constexpr std::uint64_t kInKernelNs = 5 * kSecondNs;  // that does not get on any faster if it is waited for
   port_ = MessagePort(UniqueFd());
-  Standstill standstill;
+  process_->kill(SIGTERM);
+  Standstill standstill(monotonic_ns(), kInKernelNs);
   bool killed = false;
   while (!process_->poll()) {
     const auto state = thread_state_of(static_cast<std::uint32_t>(process_->pid()));

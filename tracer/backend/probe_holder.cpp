@@ -6,11 +6,14 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include <array>
 #include <cerrno>
+#include <csignal>
 #include <iterator>
 #include <utility>
 
 #include "support/clock.h"
+#include "support/end_signals.h"
 #include "support/process/close_elsewhere.h"
 #include "support/regular_file.h"
 #include "tracer/backend/load_failure.h"
@@ -101,6 +104,13 @@ Result<void> attach_singly(const UniqueFd& file, int program, const PlacesInFile
   return {};
 }
 
+// An open file description of its own: a lease is one's. Whoever watches who opens the file (fanotify) may not answer:
+// a SIGTERM ends this process then, which is at no work with probes.
+Result<UniqueFd> open_anew(int file) {
+  const SignalsLetThrough end(std::array{SIGTERM});
+  return open_regular(fmt::format("/proc/self/fd/{}", file), "");
+}
+
 // Returns when the kernel has removed the probes. As long as that gets on, this process does so, too, for whoever
 // watches it (standstill.h).
 void remove_probes(std::vector<UniqueFd> links) {
@@ -129,8 +139,7 @@ Result<void> ProbeHolder::guard(std::size_t number, const Held& held, const std:
 
 Result<void> ProbeHolder::attach(std::size_t number, int file, int program, bool has_multi, const PlacesInFile& what) {
   Held held;
-  // An open file description of its own: a lease is one's.
-  auto opened = open_regular(fmt::format("/proc/self/fd/{}", file), "");
+  auto opened = open_anew(file);
   if (!opened) return opened.error();
   held.file = std::move(*opened);
   if (auto guarded = guard(number, held, what.path); !guarded) return guarded;

@@ -114,9 +114,8 @@ void CodeWatch::begin_doubt_look(std::uint64_t until_ns) {
   for (; !told_.empty() && monotonic_ns() < until_ns; told_.pop_front()) take(told_.front());
   if (doubts_.empty()) return;
   doubted_ = std::exchange(doubts_, {});
-  std::vector<CodeFile> files = probed_code();
+  std::vector<CodeFile> files = probed_code(doubted_paths_);
   if (files.empty()) return;
-  doubted_paths_ = paths_of_code();
   std::vector<CodeDoubt> asked;
   for (const Doubted& one : doubted_) asked.push_back(one.doubt);
   doubt_look_.emplace(scouts_, std::move(files), std::move(asked));
@@ -147,35 +146,22 @@ void CodeWatch::work(std::uint64_t now_ns, const Tell& tell) {
   if (look_ && look_->go_on()) end(now_ns, tell);
 }
 
-// Of all files that have probes, in the order of paths_of_code().
-std::vector<CodeFile> CodeWatch::probed_code() {
-  std::map<CodeKey, CodeFile> code;
-  for (ProbedFile& file : backend_.probed_files()) {
-    struct stat status {};
-    if (file.unforced.empty() || stat_without_server(file.fd, status) != 0) continue;
-    const FileIdentity id = identity_of(status);
-    const CodeKey key{file.path, id.device, id.inode};
-    const auto known = code_.find(key);
-    code.emplace(
-        key, known != code_.end() ? std::move(known->second) : read_code(file.fd, status, std::move(file.unforced)));
-  }
-  code_ = std::move(code);
+// Of all files that have probes, with their paths.
+std::vector<CodeFile> CodeWatch::probed_code(std::vector<std::string>& paths) {
   std::vector<CodeFile> files;
-  for (const auto& [key, one] : code_) files.push_back(one);
+  paths.clear();
+  for (ProbedFile& file : backend_.probed_files()) {
+    if (!file.code) continue;
+    files.push_back(*file.code);
+    paths.push_back(std::move(file.path));
+  }
   return files;
 }
 
-std::vector<std::string> CodeWatch::paths_of_code() const {
-  std::vector<std::string> paths;
-  for (const auto& [key, one] : code_) paths.push_back(std::get<std::string>(key));
-  return paths;
-}
-
 void CodeWatch::begin(std::uint64_t now_ns) {
-  std::vector<CodeFile> files = probed_code();
+  std::vector<CodeFile> files = probed_code(paths_);
   next_ns_ = now_ns + kShortestRestNs;
   if (files.empty()) return;
-  paths_ = paths_of_code();
   // What they do to their memory is not seen in it, and what the kernel side has left out, or did not see, is lost.
   for (const std::uint32_t pid : backend_.debugged_processes()) {
     usc_code_doubt debugged{};

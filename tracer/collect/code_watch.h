@@ -23,7 +23,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "trace/ids.h"
@@ -53,8 +52,7 @@ class CodeWatch {
     CodeDoubt doubt;
     std::string deed;
   };
-  [[nodiscard]] std::vector<CodeFile> probed_code();
-  [[nodiscard]] std::vector<std::string> paths_of_code() const;
+  [[nodiscard]] std::vector<CodeFile> probed_code(std::vector<std::string>& paths);
   void take(const usc_code_doubt& told);
   void begin_doubt_look(std::uint64_t until_ns);
   void look_at_doubts(std::uint64_t now_ns, const Tell& tell);
@@ -67,9 +65,6 @@ class CodeWatch {
   Backend& backend_;
   const TaskTable& tasks_;
   Scouts* scouts_;
-  // By path and file: after a file was replaced, both may have probes.
-  using CodeKey = std::tuple<std::string, std::uint64_t, std::uint64_t>;
-  std::map<CodeKey, CodeFile> code_;
   std::vector<std::string> paths_;  // of the files of the look
   std::optional<CodeLook> look_;
   std::deque<usc_code_doubt> told_;  // by the kernel side; nobody knows yet whom they are of

@@ -17,7 +17,10 @@ namespace uscope::tracer {
 
 class Standstill {
  public:
-  explicit Standstill(std::uint64_t now_ns = monotonic_ns()) : time_(now_ns) {}
+  // `in_kernel_ns`: for how long it may stay at one place in the kernel, where it may wait for all CPUs (RCU), or is
+  // frozen.
+  explicit Standstill(std::uint64_t now_ns = monotonic_ns(), std::uint64_t in_kernel_ns = 60 * kSecondNs)
+      : time_(now_ns), in_kernel_ns_(in_kernel_ns) {}
 
   // Looks at it anew: returns whether it has stood still for too long. A process that has ended never does.
   bool is_over(std::uint64_t now_ns, const std::optional<ThreadState>& process) {
@@ -38,15 +41,15 @@ class Standstill {
   }
 
  private:
-  static std::uint64_t most_ns(char state) {
-    constexpr std::uint64_t kStoppedNs = kSecondNs;        // only somebody else can let it run on
-    constexpr std::uint64_t kInKernelNs = 60 * kSecondNs;  // where it may wait for all CPUs (RCU), or is frozen
+  [[nodiscard]] std::uint64_t most_ns(char state) const {
+    constexpr std::uint64_t kStoppedNs = kSecondNs;  // only somebody else can let it run on
     constexpr std::uint64_t kAsleepNs = 5 * kSecondNs;
     if (state == 'T' || state == 't') return kStoppedNs;
-    return state == 'D' ? kInKernelNs : kAsleepNs;
+    return state == 'D' ? in_kernel_ns_ : kAsleepNs;
   }
 
   CountedTime time_;
+  std::uint64_t in_kernel_ns_;
   std::uint64_t still_ns_ = 0;
   std::uint64_t switches_ = 0;
   char state_ = '?';
