@@ -17,7 +17,7 @@ START = 1_000_000_000_000
 USER = 0xFFFF  # cpu of the collector's own records
 EVENT, STACK, TASK, EXEC, EXIT, NAME, MAP, UNMAP, FILE, INFO = range(1, 11)
 VERIFY, LOSS, META, TOTAL, IO_URING, JIT, LOGGED, PLACE, STRING, FD, FUTEX, LOG_KIND, SIGNAL, PARTIAL, HIT, KIND = range(12, 28)
-LOOK, THREAD_LOOK, WAITED, RESOURCE, HELD_LOCK, MONITOR, TROUBLE = range(28, 35)
+LOOK, THREAD_LOOK, WAITED, RESOURCE, HELD_LOCK, MONITOR, TROUBLE, BLIND_MAP, CODE_DOUBT, GUISE, TASK_USER = range(28, 39)
 TEXT, ADDRESS, RESULT, WORDS, PAIR = 1, 3, 7, 8, 9  # kinds of strings
 DATA, DATA_OUT, VECTOR, POLL, POLL_OUT = 11, 12, 13, 17, 18
 ROOT, BROKEN = 0, 3
@@ -236,6 +236,19 @@ def looks(raw):
     return raw
 
 
+def guises(raw):
+    """Names and users that change, and the serials that stand for them in the place of an image's."""
+    for task, time, uid, name, guise, image in ((1, 100, 1000, b"first", 50, 1), (2, 200, 0, b"worker", 51, 50), (1, 100, 7, b"of that time", 50, 0),
+                                                (77, 300, 0xFFFFFFFF, b"\xff;\n", 0xFFFFFFFF, 52), (1, 50, 1000, b"earlier", 52, 52)):
+        raw.put(NAME, struct.pack("<16s", name), task=task, time=START + time)
+        raw.put(TASK_USER, struct.pack("<II", uid, 0), task=task, time=START + time)
+        raw.put(GUISE, struct.pack("<IIII16s", guise, image, uid, 0, name), task=task, time=START + time)
+        raw.event(task=task, image=guise, entry=START + time + 5, end=START + time + 9)
+    for reason in (0, 1, 99):
+        raw.put(CODE_DOUBT, struct.pack("<IIIIQQQ32s", reason, 100, 101, 0, 0x1000, (1 << 64) - 1, 0x1234, b"/tmp/a\xff"), time=START + 400)
+    return raw
+
+
 def seeds():
     whole = sound().bytes()
     times = Raw()
@@ -253,6 +266,6 @@ def seeds():
     totals = Raw()
     totals.put(TOTAL, struct.pack("<Q", (1 << 64) - 1), number=0xFFFFFFFF)
     totals.event(cpu=1)
-    return {"whole": whole, "strings": strings(sound()).bytes(), "futexes": futexes(sound()).bytes(), "signals": signals(sound()).bytes(), "hits": hits(sound()).bytes(), "looks": looks(sound()).bytes(), "cut": whole[:-30],
+    return {"whole": whole, "strings": strings(sound()).bytes(), "futexes": futexes(sound()).bytes(), "signals": signals(sound()).bytes(), "hits": hits(sound()).bytes(), "looks": looks(sound()).bytes(), "guises": guises(sound()).bytes(), "cut": whole[:-30],
             "header": whole[:40], "header_cut": whole[:17], "empty": b"", "flipped": whole[:300] + b"\xff\xff" + whole[302:], "times": times.bytes(), "ids": ids.bytes(),
             "totals": totals.bytes(), "other_version": whole[:12] + b"\7" + whole[13:], "version_4": whole[:12] + b"\4" + whole[13:], "text": b"#!/bin/sh\n" * 9}
