@@ -17,6 +17,15 @@ def children_of(pid):
     return found
 
 
+def name_of(pid):
+    """The name of the process's first thread; "" if it has ended."""
+    try:
+        with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
+            return file.read().strip()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
 def busy_ns(pid):
     """How long each thread of the process, and of its children, has run or waited for a CPU: by pid and tid."""
     times = {}

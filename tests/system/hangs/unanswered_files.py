@@ -15,6 +15,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
 from backend import SLOWNESS  # noqa: E402
+from process_tree import name_of  # noqa: E402
 from trace_case import TraceCase  # noqa: E402
 
 USCOPE = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "uscope"
@@ -23,14 +24,6 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 # linux/fanotify.h, fcntl.h
 FAN_CLOEXEC, FAN_CLASS_CONTENT, FAN_MARK_ADD, FAN_OPEN_PERM, FAN_ACCESS_PERM, FAN_ALLOW, AT_FDCWD = 1, 4, 1, 0x10000, 0x20000, 1, -100
 EVENT = struct.Struct("=IBBHQii")
-
-
-def name_of(pid):
-    try:
-        with open(f"/proc/{pid}/comm", encoding="utf-8") as file:
-            return file.read().strip()
-    except (FileNotFoundError, ProcessLookupError):
-        return ""
 
 
 class Watcher:

@@ -12,6 +12,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
 from backend import SLOWNESS  # noqa: E402
+from process_tree import children_of, name_of  # noqa: E402
 from trace_case import TraceCase  # noqa: E402
 
 USCOPE = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "uscope"
@@ -22,22 +23,6 @@ PROGRAM = ("".join(f"__attribute__((noinline)) int work{i}(int x) {{ __asm__ vol
            "#include <stdio.h>\nint main(void) { char line[64]; while (fgets(line, sizeof(line), stdin)) { int sum = 0;\n" +
            "".join(f"sum = work{i}(sum);\n" for i in range(FUNCTIONS)) + "printf(\"%d\\n\", sum); fflush(stdout); } return 0; }\n")
 SUM = FUNCTIONS * (FUNCTIONS - 1) // 2
-
-
-def children_of(pid):
-    try:
-        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
-            return [int(child) for child in file.read().split()]
-    except FileNotFoundError:
-        return []
-
-
-def name_of(pid):
-    try:
-        with open(f"/proc/{pid}/comm", encoding="utf-8") as file:
-            return file.read().strip()
-    except (FileNotFoundError, ProcessLookupError):
-        return ""
 
 
 class KilledTracers(TraceCase):
