@@ -116,22 +116,28 @@ class ReleasedFiles(TraceCase):
         loop = subprocess.Popen(["sh", "-c", f"while true; do {program} 100; sleep 0.05; done"], stdout=subprocess.DEVNULL)
         self.addCleanup(loop.wait)
         self.addCleanup(loop.kill)
-        for verb in (["record", "-o", self.db], ["top"], ["query", "SELECT folded, count(*) FROM v_event GROUP BY 1"]):
-            with self.subTest(verb):
-                process = subprocess.Popen([USCOPE, *verb, *BACKEND_OPTIONS, "--pid", str(loop.pid)], stdin=subprocess.DEVNULL,
-                                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-                try:
-                    # What it shows, or its trace, has been there for a while.
-                    if verb[0] != "record":
-                        process.stdout.read(1)
-                    time.sleep(1.5 * PATIENCE)
-                    held = [self.held(process.pid) for _ in range(3) if not time.sleep(0.15)]
-                finally:
-                    process.kill()
-                    process.stdout.close()
-                    process.wait()
-                self.assertTrue(all(held))
-                self.assertFalse(all(program in paths for paths in held), "it is open all the time")
+        verbs = (["record", "-o", self.db], ["top"], ["query", "SELECT folded, count(*) FROM v_event GROUP BY 1"])
+        processes = [subprocess.Popen([USCOPE, *verb, *BACKEND_OPTIONS, "--pid", str(loop.pid)], stdin=subprocess.DEVNULL,
+                                      stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) for verb in verbs]
+        try:
+            # All have met the program by then: what two of them show is there, and the third one began before these.
+            for process in processes[1:]:
+                process.stdout.read(1)
+            time.sleep(0.5 * PATIENCE)
+            for verb, process in zip(verbs, processes):
+                with self.subTest(verb):
+                    until = time.monotonic() + 2 * PATIENCE
+                    held = self.held(process.pid)
+                    while program in held and time.monotonic() < until:
+                        time.sleep(0.05)
+                        held = self.held(process.pid)
+                    self.assertTrue(held)
+                    self.assertNotIn(program, held, "it is open all the time")
+        finally:
+            for process in processes:
+                process.kill()
+                process.stdout.close()
+                process.wait()
 
 
 if __name__ == "__main__":
