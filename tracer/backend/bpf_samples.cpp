@@ -21,6 +21,7 @@ namespace uscope::tracer {
 namespace {
 
 constexpr std::uint64_t kTicksEveryNs = 1'000'000'000;  // how often it is asked whether each clock ticks
+constexpr std::uint64_t kLostEveryNs = 20'000'000;      // how often, whether the kernel has taken it away
 constexpr const char* kOnline = "/sys/devices/system/cpu/online";
 
 // Nothing: it could not be read.
@@ -54,6 +55,7 @@ Result<void> BpfSamples::open(std::uint32_t cpu) {
   clock.type = PERF_TYPE_SOFTWARE;
   clock.config = PERF_COUNT_SW_CPU_CLOCK;
   clock.sample_period = sample_period_ns(hz_);
+  clock.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;
   links_[cpu].reset();
   UniqueFd event(static_cast<int>(syscall(SYS_perf_event_open, &clock, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
   if (!event && errno == ENODEV) return {};
@@ -62,7 +64,7 @@ Result<void> BpfSamples::open(std::uint32_t cpu) {
                        "run as root, or leave the target `sample` out");
   LinkHandle link(bpf_program__attach_perf_event(program_, event.get()));
   if (!link) return errno_error(fmt::format("cannot attach to the clock of CPU {}", cpu), errno);
-  (void)event.release();  // the link's, now
+  events_[cpu] = event.release();  // the link's, now
   links_[cpu] = std::move(link);
   return {};
 }
@@ -72,6 +74,7 @@ Result<void> BpfSamples::attach(const bpf_program* program, std::uint32_t hz) {
   hz_ = hz;
   const std::uint32_t cpus = possible_processors();
   links_.resize(cpus);
+  events_.resize(cpus, -1);
   online_.reset(::open(kOnline, O_RDONLY | O_CLOEXEC));
   if (!online_) return errno_error(fmt::format("cannot read which CPUs are online ({})", kOnline), errno, "mount /sys");
   for (std::uint32_t cpu = 0; cpu < cpus; cpu++)
@@ -99,6 +102,14 @@ Result<void> BpfSamples::open_again(const std::vector<ClockWatch::Gap>& gaps, co
   return {};
 }
 
+// Of the CPU's clock. Without one, there is no event whose descriptor could be asked.
+std::optional<std::uint64_t> BpfSamples::enabled_time(std::uint32_t cpu) const {
+  std::array<std::uint64_t, 2> count_and_time{};
+  if (!links_[cpu] || read(events_[cpu], count_and_time.data(), sizeof(count_and_time)) != sizeof(count_and_time))
+    return std::nullopt;
+  return count_and_time[1];
+}
+
 Result<void> BpfSamples::tend(const ClockWatch::Ticked& ticked, std::uint64_t now_ns,
                               const Backend::SourceLossHandler& tell) {
   if (!watch_) return {};
@@ -109,6 +120,11 @@ Result<void> BpfSamples::tend(const ClockWatch::Ticked& ticked, std::uint64_t no
       if (!watch_->is_online(cpu)) links_[cpu].reset();
     if (auto opened = open_again(gaps, "came online", tell); !opened) return opened;
   }
+  if (now_ns < asked_ns_ + kLostEveryNs) return {};
+  asked_ns_ = now_ns;
+  const auto enabled = [this](std::uint32_t cpu) { return enabled_time(cpu); };
+  if (auto opened = open_again(watch_->see_lost(ticked, enabled, now_ns), "was offline for a moment", tell); !opened)
+    return opened;
   if (now_ns < looked_ns_ + kTicksEveryNs) return {};
   looked_ns_ = now_ns;
   return open_again(watch_->see_ticks(

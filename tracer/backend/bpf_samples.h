@@ -26,19 +26,23 @@ class BpfSamples {
   void detach() {
     watch_.reset();
     links_.clear();
+    events_.clear();
   }
 
  private:
   Result<void> open(std::uint32_t cpu);
   Result<void> open_again(const std::vector<ClockWatch::Gap>& gaps, const char* why,
                           const Backend::SourceLossHandler& tell);
+  [[nodiscard]] std::optional<std::uint64_t> enabled_time(std::uint32_t cpu) const;
 
   const bpf_program* program_ = nullptr;
   std::uint32_t hz_ = 0;
   UniqueFd online_;
   std::vector<LinkHandle> links_;  // by CPU; empty: it has no clock
+  std::vector<int> events_;        // of the links
   std::optional<ClockWatch> watch_;
   std::uint64_t looked_ns_ = 0;
+  std::uint64_t asked_ns_ = 0;  // whether clocks are lost
 };
 
 // 1.4 % more than 1/hz.

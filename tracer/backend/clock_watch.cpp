@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <sstream>
+#include <utility>
 
 namespace uscope::tracer {
 namespace {
@@ -30,19 +31,41 @@ std::vector<ClockWatch::Gap> ClockWatch::see_online(const std::vector<bool>& onl
   return opened;
 }
 
+// Whether it has ticked since that was asked last.
+bool ClockWatch::hears(Cpu& cpu, std::uint64_t ticked_ns, std::uint64_t now_ns) {
+  if (ticked_ns == cpu.ticked_ns) return false;
+  cpu.ticked_ns = ticked_ns;
+  cpu.heard_ns = now_ns;
+  cpu.silent = false;
+  cpu.enabled_ns.reset();
+  return true;
+}
+
+std::vector<ClockWatch::Gap> ClockWatch::see_lost(const Ticked& ticked, const Enabled& enabled, std::uint64_t now_ns) {
+  std::vector<Gap> lost;
+  for (std::uint32_t i = 0; i < cpus_.size(); i++) {
+    Cpu& cpu = cpus_[i];
+    if (!cpu.online || hears(cpu, ticked(i), now_ns)) continue;
+    if (now_ns < cpu.heard_ns + std::max(kQuietNs, kLateTicks * period_ns_)) continue;
+    if (cpu.enabled_ns && now_ns < cpu.asked_ns + kAskAgainNs) continue;
+    const auto before = std::exchange(cpu.enabled_ns, enabled(i));
+    cpu.asked_ns = now_ns;
+    if (!cpu.enabled_ns || cpu.enabled_ns != before) continue;
+    lost.push_back({i, cpu.heard_ns, ticks_in(now_ns - cpu.heard_ns)});
+    cpu.heard_ns = now_ns;
+    cpu.silent = false;
+    cpu.enabled_ns.reset();
+  }
+  return lost;
+}
+
 std::vector<ClockWatch::Gap> ClockWatch::see_ticks(const Ticked& ticked, const Ran& ran, std::uint64_t now_ns) {
   std::vector<Gap> opened;
   std::vector<std::uint64_t> ran_ns;
   for (std::uint32_t i = 0; i < cpus_.size(); i++) {
     Cpu& cpu = cpus_[i];
     if (!cpu.online) continue;
-    const std::uint64_t at = ticked(i);
-    if (at != cpu.ticked_ns) {
-      cpu.ticked_ns = at;
-      cpu.heard_ns = now_ns;
-      cpu.silent = false;
-      continue;
-    }
+    if (hears(cpu, ticked(i), now_ns)) continue;
     if (now_ns - cpu.heard_ns < std::max(kSilentNs, kLateTicks * period_ns_)) continue;
     if (ran_ns.empty()) ran_ns = ran();
     if (i >= ran_ns.size()) continue;

@@ -85,6 +85,40 @@ TEST_F(ClockWatchTest, ASilentClockOfACpuThatRunsHasStopped) {
   EXPECT_TRUE(look(14).empty());
 }
 
+// Offline and back between two looks: the list of CPUs does not show it, and its clock is gone.
+TEST_F(ClockWatchTest, AClockWhoseEnabledTimeStandsStillIsLost) {
+  (void)watch_.see_online({true, true}, at(10));
+  std::vector<std::uint64_t> enabled{at(1), at(1)};
+  const auto lost = [&](double seconds) {
+    return watch_.see_lost([this](std::uint32_t cpu) { return ticked_.at(cpu); },
+                           [&](std::uint32_t cpu) { return std::optional(enabled.at(cpu)); }, at(seconds));
+  };
+  ticked_ = {at(10.01), at(10.01)};
+  EXPECT_TRUE(lost(10.01).empty());
+  EXPECT_TRUE(lost(10.05).empty()) << "a tick may be late";
+  EXPECT_TRUE(lost(10.07).empty()) << "asked for the first time";
+  enabled[0] = at(1.02);  // it rests, and is there
+  const Gaps gaps = lost(10.09);
+  ASSERT_EQ(gaps.size(), 1U);
+  EXPECT_EQ(gaps[0].cpu, 1U);
+  EXPECT_EQ(gaps[0].from_ns, at(10.01));
+  EXPECT_NEAR(static_cast<double>(gaps[0].ticks), 8, 1);
+  enabled = {at(1.04), at(0.001)};  // opened anew
+  EXPECT_TRUE(lost(10.11).empty());
+  ticked_[1] = at(10.12);
+  enabled[0] = at(1.06);
+  EXPECT_TRUE(lost(10.13).empty());
+}
+
+TEST_F(ClockWatchTest, AClockThatCannotBeAskedIsNotLost) {
+  (void)watch_.see_online({true, false}, at(10));
+  for (const double seconds : {10.1, 10.2, 10.3, 11.0})
+    EXPECT_TRUE(watch_
+                    .see_lost([](std::uint32_t) { return 0; },
+                              [](std::uint32_t) { return std::optional<std::uint64_t>(); }, at(seconds))
+                    .empty());
+}
+
 TEST_F(ClockWatchTest, ASlowClockMayBeSilentForFourPeriods) {
   ClockWatch slow(1, kSecond);
   (void)slow.see_online({true}, at(10));
