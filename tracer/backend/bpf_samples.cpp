@@ -102,11 +102,11 @@ Result<void> BpfSamples::open_again(const std::vector<ClockWatch::Gap>& gaps, co
   return {};
 }
 
-// Of the CPU's clock. Without one, there is no event whose descriptor could be asked.
+// Of the CPU's clock. Without one, it stands still: a CPU that is listed as online may refuse a clock yet.
 std::optional<std::uint64_t> BpfSamples::enabled_time(std::uint32_t cpu) const {
   std::array<std::uint64_t, 2> count_and_time{};
-  if (!links_[cpu] || read(events_[cpu], count_and_time.data(), sizeof(count_and_time)) != sizeof(count_and_time))
-    return std::nullopt;
+  if (!links_[cpu]) return 0;
+  if (read(events_[cpu], count_and_time.data(), sizeof(count_and_time)) != sizeof(count_and_time)) return std::nullopt;
   return count_and_time[1];
 }
 
