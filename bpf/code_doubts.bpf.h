@@ -135,19 +135,25 @@ static __noinline int has_no_interpreter(struct task_struct *task)
 	return 0;
 }
 
-static long on_written_vma(struct task_struct *task, struct vm_area_struct *vma, __u64 *may_have_probes)
+struct written_range {
+	__u64 end;
+	__u64 may_have_probes;
+};
+
+/* What follows the first of several mappings is not looked at. */
+static long on_written_vma(struct task_struct *task, struct vm_area_struct *vma, struct written_range *range)
 {
-	*may_have_probes = vma->vm_file && !(vma->vm_flags & VM_MAYSHARE);
+	range->may_have_probes = vma->vm_end < range->end || (vma->vm_file && !(vma->vm_flags & VM_MAYSHARE));
 	return 0;
 }
 
-/* Private memory of a file begins there: other memory, such as a shared memfd, has no breakpoints. Where the lock of the mappings is
- * held, it may be such. */
-static __noinline int may_have_probes_at(__u64 address)
+/* Private memory of a file is in the range, or may be: other memory, such as a shared memfd, has no breakpoints. Where the lock of the
+ * mappings is held, it may be such. */
+static __noinline int may_have_probes_in(__u64 address, __u64 bytes)
 {
-	__u64 may_have_probes = 0;
+	struct written_range range = {.end = address + bytes};
 
-	return with_vma(address, on_written_vma, &may_have_probes) == RESULT_EBUSY || may_have_probes;
+	return with_vma(address, on_written_vma, &range) == RESULT_EBUSY || range.may_have_probes;
 }
 
 static __always_inline void doubt_memory_file(struct usc_code_doubt *doubt, const char *path)
@@ -197,7 +203,7 @@ static __noinline int doubt_call(struct task_struct *task, struct pt_regs *regs,
 		else if (has_no_interpreter(task))
 			tell_doubt(&doubt, USC_DOUBT_LOADS);
 	} else if (nr == NR_mprotect || nr == NR_pkey_mprotect) {
-		if (!(regs->dx & PROT_WRITE) || !may_have_probes_at(regs->di))
+		if (!(regs->dx & PROT_WRITE) || !may_have_probes_in(regs->di, regs->si))
 			return 0;
 		doubt.start = regs->di;
 		doubt.end = regs->di + regs->si;

@@ -27,7 +27,7 @@ PROGRAM = r"""
 #include <ucontext.h>
 #include <unistd.h>
 int work(void);
-extern char code[];
+extern char code[], __executable_start[];
 __asm__(".text\n.balign 4096\n.globl code\ncode:\n.globl work\n.type work,@function\nwork: mov $7,%eax\nret\n.size work,.-work\n.balign 4096\n");
 static void take(int signal, siginfo_t* info, void* context) {
   greg_t* registers = ((ucontext_t*)context)->uc_mcontext.gregs;
@@ -37,12 +37,15 @@ static void take(int signal, siginfo_t* info, void* context) {
 int main(void) {
   struct sigaction hook = {.sa_sigaction = take, .sa_flags = SA_SIGINFO};
   sigaction(SIGTRAP, &hook, NULL);
+  char* before = mmap(__executable_start - 4096, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  if (before == MAP_FAILED) return 1;
   char line[64];
   static char saved, set = '\xcc';
   int memory = -1;
   while (fgets(line, sizeof(line), stdin) != NULL) {
     if (line[0] == 'm') memory = open("/proc/self/mem", O_RDWR);
     if (line[0] == 'o') mprotect(code, 4096, PROT_READ | PROT_WRITE | PROT_EXEC);
+    if (line[0] == 'a') mprotect(before, code + 4096 - before, PROT_READ | PROT_WRITE | PROT_EXEC);
     if (line[0] == 'b') saved = code[0];
     char* byte = line[0] == 'b' ? &set : &saved;
     if (line[0] == 'b' || line[0] == 'r') {
@@ -367,6 +370,10 @@ class OwnBreakpoints(TraceCase):
 
     def test_a_process_that_makes_its_code_writable(self):
         self.handle_own("open", "made memory writable with code that has")
+
+    def test_a_process_that_makes_several_mappings_writable_at_once(self):
+        """The first of them is no file's."""
+        self.handle_own("all", "made memory writable with code that has")
 
     def traced(self):
         return next(pid for pid in children_of(self.recording.pid) if os.path.realpath(f"/proc/{pid}/exe") == self.program)
