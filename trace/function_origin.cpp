@@ -105,7 +105,8 @@ FunctionOrigin origin_of_rust(const FunctionFacts& function) {
   if (all(is_rust_runtime_crate)) return FunctionOrigin::kRuntime;
   if (all([](std::string_view crate) { return is_rust_runtime_crate(crate) || is_rust_bundled_crate(crate); }))
     return FunctionOrigin::kPackage;
-  return is_rust_package_file(function.file) ? FunctionOrigin::kPackage : FunctionOrigin::kOwn;
+  const bool is_package = function.file.empty() ? function.in_package : is_rust_package_file(function.file);
+  return is_package ? FunctionOrigin::kPackage : FunctionOrigin::kOwn;
 }
 
 bool is_rust_c_name(std::string_view name) {
@@ -307,7 +308,8 @@ FunctionOrigin origin_of(const FunctionFacts& function) {
   if (const FunctionOrigin origin = origin_of_c(function); origin != FunctionOrigin::kOwn) return origin;
   if (const FunctionOrigin origin = origin_of_cxx(function); origin != FunctionOrigin::kOwn) return origin;
   const bool is_cxx = function.language == FunctionLanguage::kCxx;
-  return function.in_libc && !is_cxx ? FunctionOrigin::kRuntime : FunctionOrigin::kOwn;
+  if (function.in_libc && !is_cxx) return FunctionOrigin::kRuntime;
+  return function.in_package ? FunctionOrigin::kPackage : FunctionOrigin::kOwn;
 }
 
 bool is_closure(std::string_view name) {

@@ -62,6 +62,7 @@ struct FunctionFacts {
   FunctionLanguage language = FunctionLanguage::kUnknown;
   const GoProgram* go = nullptr;  // of a Go program's file
   bool in_libc = false;           // its code lies where a static program has libc's
+  bool in_package = false;        // its code lies where the file has that of packages
 };
 
 [[nodiscard]] FunctionOrigin origin_of(const FunctionFacts& function);

@@ -109,6 +109,20 @@ void add_references(std::span<const std::uint8_t> code, std::uint64_t address, c
   }
 }
 
+// Where the crates begin. A program whose own files are not known (`cargo install`: cargo's copy of them) has no such
+// place. `library`: behind it, files that seem to be the program's may be bundled ones.
+std::uint64_t first_of_crates(std::span<const RustReference> references, std::uint64_t library, std::uint64_t main) {
+  std::uint64_t last_own = 0;
+  for (const RustReference& one : references)
+    if (one.source == RustSource::kProgram && one.address <= library) last_own = one.address;
+  if (last_own == 0) return UINT64_MAX;
+  last_own = std::max(last_own, main);
+  for (const RustReference& one : references)
+    if (one.address > last_own && (one.source == RustSource::kCrate || one.source == RustSource::kPackage))
+      return one.address;
+  return UINT64_MAX;
+}
+
 }  // namespace
 
 RustSource rust_source(std::string_view path) {
@@ -125,12 +139,13 @@ RustSource rust_source(std::string_view path) {
                                                       "/rustc-demangle-", "/adler-",     "/adler2-", "/hashbrown-",
                                                       "/memchr-",         "/rust/deps/"};
   if (std::any_of(kBundled.begin(), kBundled.end(), holds)) return RustSource::kBundled;
+  if (holds("/rustc") && holds("/vendor/")) return RustSource::kBundled;
   if (path.starts_with("/usr/share/cargo/registry/")) return RustSource::kPackage;
   const bool copied = holds("/registry/") || holds("/git/checkouts/") || holds("/cargo/vendor/");
   return copied ? RustSource::kCrate : RustSource::kProgram;
 }
 
-std::optional<RustLibrary> find_rust_library(std::span<const RustReference> references) {
+std::optional<RustLibrary> find_rust_library(std::span<const RustReference> references, std::uint64_t main) {
   const bool is_package = std::any_of(references.begin(), references.end(),
                                       [](const RustReference& one) { return one.source == RustSource::kPackage; });
   const auto is_other = [&](RustSource source) {
@@ -155,18 +170,22 @@ std::optional<RustLibrary> find_rust_library(std::span<const RustReference> refe
     if (is_other(one.source)) end_gap(one.address);
   }
   end_gap(UINT64_MAX);
-  return most < kFewest ? std::nullopt : std::optional(best);
+  if (most < kFewest) return std::nullopt;
+  // main() is among the last functions of the program's own.
+  if (main > best.after && main < best.before) best.after = main;
+  best.crates = first_of_crates(references, best.after, main);
+  return best;
 }
 
 std::optional<RustLibrary> read_rust_library(int fd, const ElfFacts& facts, std::uint64_t dynamic,
-                                             std::uint64_t dynamic_bytes) {
+                                             std::uint64_t dynamic_bytes, std::uint64_t main) {
   const Image image(fd, facts);
   const Places places = read_places(image, dynamic, dynamic_bytes);
   if (places.size() < kFewest) return std::nullopt;
   std::vector<RustReference> references;
   for (const Segment& segment : facts.exec_segments)
     add_references(image.at(segment.address, segment.size), segment.address, places, references);
-  return find_rust_library(references);
+  return find_rust_library(references, main);
 }
 
 }  // namespace uscope::symbolizer

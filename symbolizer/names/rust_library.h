@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Where a Rust program without symbols has Rust's standard library. Functions that may panic refer to the place in the
-// source, with the file's path. rustc gives the linker the program's own objects, then those of crates, then those of
-// the library, and linkers keep that order: the library is the longest stretch of code that refers to files of the
-// library and to none of the program and its crates. Functions of it that were made for the program's types (generic
-// ones) lie elsewhere, and are not known.
+// Where a Rust program, also one without symbols, has crates and Rust's standard library. Functions that may panic
+// refer to the place in the source, with the file's path. rustc gives the linker the program's own objects, then those
+// of crates, then those of the library, and linkers keep that order: the library is the longest stretch of code that
+// refers to files of the library and to none of the program and its crates. Crates begin with the first function behind
+// the last one of the program's that refers to a crate's file. Functions of library and crates that were made for the
+// program's types (generic ones) lie among the program's, and are not known.
 #pragma once
 
 #include <cstdint>
@@ -32,18 +33,20 @@ struct RustReference {
   RustSource source = RustSource::kProgram;
 };
 
-// ELF addresses, both of code that is not the library's.
+// ELF addresses.
 struct RustLibrary {
-  std::uint64_t after = 0;
+  std::uint64_t after = 0;  // both of code that is not the library's
   std::uint64_t before = UINT64_MAX;
+  std::uint64_t crates = UINT64_MAX;  // of the first code that is a crate's; none of the program's is behind it
 };
 
-// `references` by address. In programs that a distribution has built, files that seem to be the program's are bundled
-// ones. nullopt: too few are the library's.
-[[nodiscard]] std::optional<RustLibrary> find_rust_library(std::span<const RustReference> references);
+// `references` by address; `main`: the address of main(), which is the program's. In programs that a distribution has
+// built, files behind the crates that seem to be the program's are bundled ones. nullopt: too few are the library's.
+[[nodiscard]] std::optional<RustLibrary> find_rust_library(std::span<const RustReference> references,
+                                                           std::uint64_t main);
 
 // The same, of a file; it is read whole, up to 256 MiB, and not kept.
 [[nodiscard]] std::optional<RustLibrary> read_rust_library(int fd, const ElfFacts& facts, std::uint64_t dynamic,
-                                                           std::uint64_t dynamic_bytes);
+                                                           std::uint64_t dynamic_bytes, std::uint64_t main);
 
 }  // namespace uscope::symbolizer

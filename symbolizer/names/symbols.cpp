@@ -18,6 +18,7 @@
 #include "symbolizer/elf/elf_sections.h"
 #include "symbolizer/go/go_build_info.h"
 #include "symbolizer/go/go_sections.h"
+#include "symbolizer/names/cxx_library.h"
 #include "symbolizer/names/demangle.h"
 
 namespace uscope::symbolizer {
@@ -96,6 +97,8 @@ void ModuleSymbols::read() {
   fdes_ = FdeTable(sections);
   symbols_ = SymbolTable(tables, fdes_);
   plt_ = PltTable(sections, symbols_);
+  throws_ = std::any_of(sections.begin(), sections.end(),
+                        [](const ElfSection& section) { return section.name == ".gcc_except_table"; });
   Elf* alternate = files_.alternate ? files_.alternate->elf.get() : nullptr;
   debug_ = DebugInfo::open(elf_.get(), alternate, &debug_trouble_);
   if (!debug_ && files_.debug) debug_ = DebugInfo::open(files_.debug->elf.get(), alternate, &debug_trouble_);
@@ -128,19 +131,32 @@ void ModuleSymbols::read_entry() {
   entry_ = facts->entry;
   main_ = found->main;
   if (main_) find_launcher(*facts);
-  if (main_ && !go_ && !debug_ && !symbols_.containing(*main_)) find_rust(*facts);
+  if (!main_ || go_ || !throws_) return;
+  find_rust(*facts);
+  if (!rust_ && !debug_ && !symbols_.containing(*main_)) find_cxx(*facts);
 }
 
-// Of a program without symbols.
+// Of a program without symbols. Code that gcc moved away from its function (.text.unlikely) lies before the entry
+// point.
+void ModuleSymbols::find_cxx(const ElfFacts& facts) {
+  constexpr std::uint64_t kMostBytes = 256U << 20;
+  const std::uint64_t behind = std::max(facts.entry, *main_);
+  for (const Segment& segment : facts.exec_segments) {
+    if (behind < segment.address || behind >= segment.address + segment.size || segment.size > kMostBytes) continue;
+    const auto read = [&](std::uint64_t address, std::size_t size) { return code_at(address, size); };
+    const auto found = find_exception_class(read, behind, segment.address + segment.size);
+    const auto extent = found ? fdes_.containing(*found) : std::nullopt;
+    if (extent && extent->low > behind) cxx_ = extent->low;
+  }
+}
+
 void ModuleSymbols::find_rust(const ElfFacts& facts) {
   std::size_t count = 0;
   if (elf_getphdrnum(elf_.get(), &count) != 0) return;
   for (std::size_t each = 0; each < count; each++) {
     GElf_Phdr program;
     if (gelf_getphdr(elf_.get(), static_cast<int>(each), &program) == nullptr || program.p_type != PT_DYNAMIC) continue;
-    rust_ = read_rust_library(fd_.get(), facts, program.p_vaddr, program.p_filesz);
-    // main() is among the last functions of the program's own.
-    if (rust_ && *main_ > rust_->after && *main_ < rust_->before) rust_->after = *main_;
+    rust_ = read_rust_library(fd_.get(), facts, program.p_vaddr, program.p_filesz, *main_);
     return;
   }
 }
@@ -150,6 +166,13 @@ bool ModuleSymbols::is_in_rust(std::uint64_t pc) const {
   if (!rust_ || pc <= rust_->after || pc >= rust_->before) return false;
   const auto extent = fdes_.containing(pc);
   return extent && extent->low > rust_->after && extent->high <= rust_->before;
+}
+
+// Whether the function is behind the program's own: it may hold code that is known to be a crate's.
+bool ModuleSymbols::is_in_crates(std::uint64_t pc) const {
+  if (!rust_) return false;
+  const auto extent = fdes_.containing(pc);
+  return extent && extent->high > rust_->crates;
 }
 
 std::vector<std::byte> ModuleSymbols::code_at(std::uint64_t address, std::size_t size) const {
@@ -264,7 +287,8 @@ trace::FunctionOrigin ModuleSymbols::origin_of(const SymbolizedFrame& frame, tra
                            .file = frame.file,
                            .language = language,
                            .go = go_program_ ? &*go_program_ : nullptr,
-                           .in_libc = (libc_ && pc >= *libc_) || is_in_rust(pc)});
+                           .in_libc = (libc_ && pc >= *libc_) || (cxx_ && pc >= *cxx_) || is_in_rust(pc),
+                           .in_package = is_in_crates(pc)});
 }
 
 // `language`: as DWARF has it; a symbol tells better.

@@ -88,7 +88,9 @@ class ModuleSymbols {
   void read_start(const ElfFacts& facts);
   void find_launcher(const ElfFacts& facts);
   void find_rust(const ElfFacts& facts);
+  void find_cxx(const ElfFacts& facts);
   [[nodiscard]] bool is_in_rust(std::uint64_t pc) const;
+  [[nodiscard]] bool is_in_crates(std::uint64_t pc) const;
   [[nodiscard]] std::vector<std::byte> code_at(std::uint64_t address, std::size_t size) const;
   [[nodiscard]] bool is_trampoline(std::uint64_t address) const;
   [[nodiscard]] trace::FunctionRole role_of(std::uint64_t start) const;
@@ -119,7 +121,9 @@ class ModuleSymbols {
   std::uint64_t begins_ = 0;           // where the file begins to run; 0: nowhere
   std::optional<std::uint64_t> libc_;  // where a static program has its libc
   bool hands_over_ = false;            // main()
-  std::optional<RustLibrary> rust_;    // of a program without symbols
+  std::optional<RustLibrary> rust_;    // of a Rust program
+  std::optional<std::uint64_t> cxx_;   // where a program without symbols has a C++ run-time library
+  bool throws_ = false;                // it has tables of who handles exceptions
   std::optional<trace::GoProgram> go_program_;
   std::unique_ptr<DebugInfo> debug_;
   std::string debug_trouble_;

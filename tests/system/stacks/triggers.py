@@ -157,6 +157,17 @@ class RunTimes(TriggerCase):
     def test_cxx(self):
         self.assertEqual(self.triggers(self.make("shop", CXX_CONFIG, "-O2", "-lstdc++", language="c++")), {"shop::load[abi:cxx11](char const*)"})
 
+    def test_cxx_without_symbols(self):
+        """The C++ library in the program's file is known by its bytes: the trigger is where the program itself has it, with symbols."""
+        for name, options in (("static", ["-static"]), ("half", ["-static-libstdc++", "-static-libgcc"])):
+            with self.subTest(name):
+                program = self.make(name, CXX_CONFIG, "-O2", *options, "-lstdc++", "-lm", language="c++")
+                self.assertEqual(self.triggers(program), {"shop::load[abi:cxx11](char const*)"})
+                symbols = subprocess.run(["nm", "-C", program], capture_output=True, text=True, check=True).stdout
+                (at,) = [int(line.split()[0], 16) for line in symbols.splitlines() if line.endswith(" T shop::load[abi:cxx11](char const*)")]
+                subprocess.run(["strip", "-o", self.path(name + "_bare"), program], check=True)
+                self.assertEqual(self.triggers(self.path(name + "_bare")), {f"{name}_bare+0x{at:x}"})
+
     def test_a_program_that_the_loader_runs(self):
         loader = os.path.realpath("/lib64/ld-linux-x86-64.so.2")
         self.assertEqual(self.triggers(loader, self.make("plain", CONFIG)), {"read_config"})

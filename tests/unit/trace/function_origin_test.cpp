@@ -43,6 +43,13 @@ TEST(FunctionOrigin, OfWhatLiesWhereLibcDoes) {
   EXPECT_EQ(origin_of({.name = "svc+0x401139", .in_libc = true}), kRuntime);
   EXPECT_EQ(origin_of({.name = "app::run()", .language = FunctionLanguage::kCxx, .in_libc = true}), kOwn);
   EXPECT_EQ(origin_of({.name = "app::run", .language = FunctionLanguage::kRust, .in_libc = true}), kOwn);
+  EXPECT_EQ(origin_of({.name = "fd+0x166ad0", .in_package = true}), kPackage);
+  EXPECT_EQ(origin_of({.name = "walkdir::walk", .language = FunctionLanguage::kRust, .in_package = true}), kPackage);
+  EXPECT_EQ(
+      origin_of({.name = "app::run", .file = "src/main.rs", .language = FunctionLanguage::kRust, .in_package = true}),
+      kOwn);  // debug information tells more
+  EXPECT_EQ(origin_of({.name = "std::fs::read", .language = FunctionLanguage::kRust, .in_package = true}), kRuntime);
+  EXPECT_EQ(origin_of({.name = "fd+0x1f8ab0", .in_libc = true, .in_package = true}), kRuntime);
 }
 
 TEST(FunctionOrigin, OfCxx) {
