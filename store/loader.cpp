@@ -149,7 +149,7 @@ Result<void> Loader::write_frames_and_events() {
   auto own_namer = options_.namer
                        ? nullptr
                        : symbolizer::make_symbol_namer(options_.open_module, same_kernel(), options_.fetch_debug_file);
-  FrameWriter frames(database_, definitions_, options_.namer ? *options_.namer : *own_namer);
+  FrameWriter frames(database_, definitions_, options_.namer ? *options_.namer : *own_namer, options_.app_runtime);
   if (auto done = frames.run([this](double part) { progress(0.15 + 0.25 * part); }); !done) return done.error();
   own_namer.reset();
   definitions_.stacks.forget_frames();

@@ -19,6 +19,7 @@ struct LoadOptions {
   std::function<bool()> stop;                     // polled often; true: the load fails soon; may be empty
   symbolizer::ModuleOpener open_module;           // may be empty: files are opened by their path, and checked
   symbolizer::DebugFetcher fetch_debug_file;      // may be empty: no server is asked
+  bool app_runtime = false;                       // triggers are those of --app-runtime
   std::unique_ptr<symbolizer::FrameNamer> namer;  // replaces the files' own symbols; for tests
 };
 

@@ -34,6 +34,23 @@ CREATE TEMP TABLE stack_trigger(stack_id INTEGER PRIMARY KEY, frame_id INTEGER, 
 INSERT INTO stack_trigger SELECT id, trigger_frame_id, trigger_fallback FROM main.stack;
 )sql";
 
+// What views and questions ask. An older store's rows of objects have the trigger that it chose.
+constexpr const char* kTriggersOfStacks = R"sql(
+DROP TABLE IF EXISTS temp.trigger_of_stack;
+CREATE TEMP TABLE trigger_of_stack(stack_id INTEGER, frame_id INTEGER);
+INSERT INTO temp.trigger_of_stack SELECT stack_id, frame_id FROM temp.stack_trigger ORDER BY frame_id;
+INSERT INTO temp.trigger_of_stack VALUES(NULL, NULL);
+CREATE UNIQUE INDEX temp.chosen_trigger_stack ON trigger_of_stack(stack_id, frame_id);
+CREATE INDEX temp.chosen_trigger_frame ON trigger_of_stack(frame_id, stack_id);
+)sql";
+
+constexpr const char* kObjects = R"sql(
+DROP VIEW IF EXISTS temp.object_total;
+CREATE TEMP VIEW object_total AS SELECT kind_id, process_id, image_id,
+  coalesce(runtime_frame_id, trigger_frame_id) AS trigger_frame_id, folder_id, string_id, part, errno, events, total_ns,
+  bytes, changes, last_event_id, space, runtime_frame_id FROM {};
+)sql";
+
 constexpr const char* kCells = R"sql(
 CREATE INDEX temp.stack_trigger_frame ON stack_trigger(frame_id);
 DROP VIEW IF EXISTS temp.stack;
@@ -64,6 +81,7 @@ class Triggers {
     if (!changed) return changed.error();
     if (!*changed) return matched;
     if (auto done = count_cells(); !done) return done.error();
+    if (auto done = show_in_views(); !done) return done.error();
     return matched;
   }
 
@@ -72,6 +90,7 @@ class Triggers {
   Result<bool> choose();
   Result<std::optional<Choice>> choice_of(store::Statement& frames, StackRowId id, const trace::TriggerStack& stack);
   Result<void> count_cells();
+  Result<void> show_in_views();
   Result<void> write_cells(const std::map<std::pair<KindRowId, FrameRowId>, CellCounts>& cells);
 
   const store::Database& database_;
@@ -197,6 +216,28 @@ Result<void> Triggers::write_cells(const std::map<std::pair<KindRowId, FrameRowI
     if (!done) return done;
   }
   return {};
+}
+
+// A view of the file sees the file's tables. The same text as a temporary view sees the temporary ones.
+Result<void> Triggers::show_in_views() {
+  if (auto done = store::execute(database_.handle(), kTriggersOfStacks); !done) return done;
+  if (with_runtime_)
+    if (auto done = store::execute(database_.handle(), fmt::format(kObjects, database_.table("object_total"))); !done)
+      return done;
+  std::vector<std::pair<std::string, std::string>> views;  // that of an older store's reader is a temporary one already
+  auto done = each_row(
+      database_,
+      "SELECT name, sql FROM temp.sqlite_schema WHERE type = 'view' AND name IN ('v_event', 'dual_space') UNION ALL "
+      "SELECT name, sql FROM main.sqlite_schema m WHERE type = 'view' AND name IN ('v_event', 'dual_space') AND NOT "
+      "EXISTS (SELECT 1 FROM temp.sqlite_schema t WHERE t.name = m.name)",
+      [&](const SqlRow& row) { views.emplace_back(text(row, 0), text(row, 1)); });
+  constexpr std::string_view kCreate = "CREATE VIEW";
+  for (const auto& [name, sql] : views) {
+    if (!done || !sql.starts_with(kCreate)) continue;
+    done = store::execute(database_.handle(), fmt::format("DROP VIEW IF EXISTS temp.{};CREATE TEMP VIEW{}", name,
+                                                          std::string_view(sql).substr(kCreate.size())));
+  }
+  return done;
 }
 
 }  // namespace

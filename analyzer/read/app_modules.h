@@ -18,9 +18,10 @@ struct AppChoice {
 };
 
 // Chooses the triggers of the stored stacks anew (trace/trigger.h); returns how many modules match. The tables module,
-// stack, cell, error_cell and cell_latency have the new triggers afterwards for every statement of this connection that
-// names them; views do not, nor does trigger_of_stack. The file stays as it is. Reads each event once, unless no
-// trigger changes. Call it once.
+// stack, trigger_of_stack, cell, error_cell and cell_latency, and the views v_event and dual_space, have the new
+// triggers afterwards for every statement of this connection that names them; object_total has those of `runtime`, but
+// not those of `modules`. The file stays as it is. Reads each event once, unless no trigger changes. Call it once,
+// before writing is forbidden (store::allow_reading_only()).
 [[nodiscard]] Result<std::size_t> count_as_app(const store::Database& database, const AppChoice& choice);
 
 // The error if none matched in any of the stores, of which `file` is one.

@@ -337,7 +337,7 @@ Result<int> run_live_query(const LiveQueryOptions& options, const query::Plan& p
   };
   auto answers = query::AnswerProcess::start(
       plan, folder->get(), writable,
-      {answer, [&work] { return work.end(); }, [](const Error& error) { print_error(error); }});
+      {answer, [&work] { return work.end(); }, [](const Error& error) { print_error(error); }, options.app_runtime});
   if (!answers) return answers.error();
   query::IntervalStore store(
       plan, static_cast<std::uint64_t>(options.interval_ns), recorder->duration_ns, folder->get(),

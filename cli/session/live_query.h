@@ -19,6 +19,7 @@ struct LiveQueryOptions {
   AnswerStyle style;
   std::string output;  // a database for all answers; "": none
   bool force = false;  // it may replace a file that is none of uscope's
+  bool app_runtime = false;
 };
 
 // Returns the exit status. Returns an error if the question cannot be asked; one that comes later is printed.

@@ -11,6 +11,7 @@
 #include "cli/session/confined_reader.h"
 #include "cli/session/text_output.h"
 #include "cli/verbs/export_formats.h"
+#include "cli/verbs/shared_options.h"
 #include "store/db/database.h"
 
 namespace uscope::cli {
@@ -85,6 +86,7 @@ void define_export(Verb& verb) {
       ->default_str("events");
   add_levels(verb, options);
   add_event_options(verb, options->events);
+  add_app_choice(verb, options->app);
   verb.add_option("-o,--output", options->output, "write to this file (ctf: a new folder) instead of standard output")
       ->type_name("FILE");
   verb.add_flag("--force", options->force, "also replace a file that exists");

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "analyzer/read/app_modules.h"
 #include "cli/options/command_line.h"
 #include "cli/verbs/event_options.h"
 #include "exporters/profiles/folded.h"
@@ -23,6 +24,7 @@ struct ExportOptions {
   exporters::Levels levels;
   bool levels_given = false;
   EventOptions events;
+  analyzer::AppChoice app;
 };
 
 void add_export(CommandLine& line);

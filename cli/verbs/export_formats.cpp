@@ -109,6 +109,7 @@ Result<void> check_format(const ExportOptions& options) {
 Result<void> write_format(const ExportOptions& options, const store::Database& database, std::FILE* stream,
                           std::FILE* metadata) {
   if (auto warned = warn_of_missing_events(database); !warned) return warned;
+  if (auto done = choose_app(database, options.app); !done) return done;
   auto catalog = analyzer::read_catalog(database);
   if (!catalog) return catalog.error();
   auto filter = event_filter(options.events);

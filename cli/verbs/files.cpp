@@ -55,6 +55,7 @@ void define_files(Verb& verb) {
   verb.add_flag("--callers", options->query.callers, "also who made the calls: process, call, application function");
   verb.add_flag("--peers", options->query.peers, "a line for each client that connected, not one for each host");
   verb.add_flag("--open", options->open, "what was left open, by whom, and the stacks that opened it");
+  add_app_runtime(verb, options->app_runtime);
   add_format(verb, options->format);
   add_color(verb);
   add_no_pager(verb);
@@ -72,6 +73,7 @@ Result<int> run_files(const FilesOptions& options) {
   const Pager pager;
   auto database = open_and_warn(options.file);
   if (!database) return database.error();
+  if (auto done = choose_app(*database, {.modules = {}, .runtime = options.app_runtime}); !done) return done.error();
   auto catalog = analyzer::read_catalog(*database);
   if (!catalog) return catalog.error();
   warn_of_unknown_processes(options.query.processes, *catalog);

@@ -14,6 +14,7 @@ struct FilesOptions {
   std::filesystem::path file;
   analyzer::FileQuery query;
   bool open = false;  // list what was left open
+  bool app_runtime = false;
   Format format = Format::kText;
 };
 

@@ -97,7 +97,6 @@ Result<void> refuse_live_options(const QueryOptions& options, const std::string&
                                                 {"--all-matches", record.all_matches},
                                                 {"--force-probe", record.force_probe},
                                                 {"--backend", record.backend != plain.record.backend},
-                                                {"--app-module", !record.app_modules.empty()},
                                                 {"--follow", record.follow != plain.record.follow}};
   for (const auto& [option, is_given] : given)
     if (is_given)
@@ -176,7 +175,8 @@ bool is_listing(const query::Plan& plan) {
   });
 }
 
-Result<int> ask_file(const std::string& file, const query::Plan& plan, AnswerStyle style) {
+Result<int> ask_file(const std::string& file, const query::Plan& plan, AnswerStyle style,
+                     const analyzer::AppChoice& app) {
   const Pager pager;
   auto database = open_and_warn(file);
   if (!database) return database.error();
@@ -198,6 +198,7 @@ Result<int> ask_file(const std::string& file, const query::Plan& plan, AnswerSty
   style.paint = paint_for(stdout);
   Output out(stdout);
   AnswerPrinter printer(style, [&out](std::string_view text) { out.write(text); });
+  if (auto done = choose_app(*database, app); !done) return done.error();
   store::allow_reading_only(database->handle());
   auto answer = database->prepare(plan.text);
   if (!answer) return answer.error();
@@ -242,6 +243,7 @@ void define_query(Verb& verb) {
   verb.add_option("--app-module", options->record.app_modules,
                   "modules that also count as the application (a server's plug-ins)")
       ->type_name("GLOB");
+  add_app_runtime(verb, options->app_runtime);
   add_color(verb);
   add_no_pager(verb);
   verb.add_flag("--list", options->list, "print the ready questions, each to be asked as @NAME");
@@ -281,12 +283,13 @@ Result<int> run_query(const QueryOptions& options) {
   style.one = options.once || !asked->file.empty();
   if (!asked->file.empty()) {
     if (auto fits = refuse_live_options(options, asked->file); !fits) return fits.error();
-    return ask_file(asked->file, *plan, style);
+    return ask_file(asked->file, *plan, style, {options.record.app_modules, options.app_runtime});
   }
   const auto every = parse_duration(options.every);
   if (!every) return every.error();
   if (*every < kLeastInterval) return Error{"--every is too short: " + options.every, "give at least 100ms"};
-  LiveQueryOptions live{options.record, options.once ? 0 : *every, style, options.output, options.force};
+  LiveQueryOptions live{options.record, options.once ? 0 : *every, style, options.output,
+                        options.force,  options.app_runtime};
   live.record.command = asked->command;
   return run_live_query(live, *plan);
 }

@@ -19,6 +19,7 @@ struct QueryOptions {
   std::string output;  // "": none
   bool force = false;
   AnswerFormat format = AnswerFormat::kTable;
+  bool app_runtime = false;
   bool list = false;
   bool explain = false;
 };

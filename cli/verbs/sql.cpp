@@ -101,6 +101,7 @@ void define_sql(Verb& verb) {
   auto options = std::make_shared<SqlOptions>();
   verb.add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
   verb.add_option("SQL", options->sql, "SELECT statements, separated by ;")->required();
+  add_app_choice(verb, options->app);
   add_format(verb, options->format);
   add_color(verb);
   add_no_pager(verb);
@@ -118,6 +119,7 @@ Result<int> run_sql(const SqlOptions& options) {
   auto database = open_and_warn(options.file);
   if (!database) return database.error();
   if (auto done = query::add_functions(database->handle()); !done) return done.error();
+  if (auto done = choose_app(*database, options.app); !done) return done.error();
   store::allow_reading_only(database->handle());
   std::vector<std::string> statements;  // all are compiled before the first one runs
   for (std::string rest = options.sql; !rest.empty();) {

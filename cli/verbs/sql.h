@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 
+#include "analyzer/read/app_modules.h"
 #include "cli/options/command_line.h"
 #include "cli/terminal/output.h"
 
@@ -13,6 +14,7 @@ namespace uscope::cli {
 struct SqlOptions {
   std::filesystem::path file;
   std::string sql;  // one SELECT, or several separated by `;`
+  analyzer::AppChoice app;
   Format format = Format::kText;
 };
 

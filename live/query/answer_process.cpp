@@ -79,6 +79,7 @@ class Answerer {
  public:
   Answerer(UniqueFd socket, const Plan& plan, int folder, AnswerWork work)
       : socket_(std::move(socket)), plan_(plan), folder_(folder), work_(std::move(work)) {
+    options_.app_runtime = work_.app_runtime;
     options_.namer = std::make_unique<KeptNames>(
         symbolizer::make_symbol_namer([this](const symbolizer::ModuleRequest& module) { return open(module); }, true));
   }

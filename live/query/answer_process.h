@@ -34,6 +34,7 @@ struct AnswerWork {
   std::function<Result<void>()> end;
   // Something failed: the process ends then.
   std::function<void(const Error&)> tell;
+  bool app_runtime = false;  // triggers are those of --app-runtime
 };
 
 class AnswerProcess {

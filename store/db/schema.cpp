@@ -121,7 +121,7 @@ CREATE TABLE object_total(
   folder_id INTEGER REFERENCES string(id), string_id INTEGER REFERENCES string(id),
   part TEXT NOT NULL CHECK (part IN ('call', 'source', 'target')), errno INTEGER,
   events INTEGER NOT NULL, total_ns INTEGER NOT NULL, bytes INTEGER NOT NULL, changes INTEGER NOT NULL,
-  last_event_id INTEGER NOT NULL REFERENCES event(id), space INTEGER);
+  last_event_id INTEGER NOT NULL REFERENCES event(id), space INTEGER, runtime_frame_id INTEGER REFERENCES frame(id));
 CREATE TABLE gap(
   thread_id INTEGER NOT NULL REFERENCES thread(id), ts_ns INTEGER NOT NULL, dur_ns INTEGER NOT NULL,
   since TEXT NOT NULL CHECK (since IN ('call', 'tracing', 'thread')),

@@ -49,6 +49,7 @@ inline constexpr std::array kSchemaHistory{
     SchemaChange{20, "program_total", "", "", "", ""},  // counted: older_schema.cpp
     SchemaChange{20, "object_total", "space", ", space INTEGER", "",
                  "which files of one path are different ones, of other mount namespaces"},
+    SchemaChange{20, "object_total", "runtime_frame_id", ", runtime_frame_id INTEGER REFERENCES frame(id)", "", ""},
     SchemaChange{20, "event", "object_id", ",\n  object_id INTEGER REFERENCES object(id)", "", ""},
     SchemaChange{20, "object", "", "", "", ""},
     SchemaChange{20, "v_event", "object", "object.name AS object, object.kind AS object_kind, ", "",

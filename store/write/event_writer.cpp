@@ -192,6 +192,7 @@ Result<void> EventWriter::write_event(const trace::OrderedEvent& event, bool att
                    .process = task.process,
                    .image = image,
                    .trigger = trigger,
+                   .runtime_trigger = stack ? frames_.runtime_trigger(stack) : FrameRowId(),
                    .duration = returned ? duration : 0,
                    .bytes = transfers ? static_cast<std::uint64_t>(event.result) : 0,
                    .error = failed ? -event.result : 0};

@@ -22,8 +22,9 @@
 
 namespace uscope::store {
 
-FrameWriter::FrameWriter(DatabaseWriter& database, const Definitions& definitions, symbolizer::FrameNamer& namer)
-    : database_(database), definitions_(definitions), namer_(namer) {}
+FrameWriter::FrameWriter(DatabaseWriter& database, const Definitions& definitions, symbolizer::FrameNamer& namer,
+                         bool app_runtime)
+    : database_(database), definitions_(definitions), namer_(namer), app_runtime_(app_runtime) {}
 
 Result<void> FrameWriter::run(const std::function<void(double)>& progress) {
   const std::array<std::tuple<std::unique_ptr<TableRows>*, std::string_view, std::size_t>, 4> tables{
@@ -315,11 +316,16 @@ Result<void> FrameWriter::write_stack(StackNumber number) {
   const StoredStack& stack = definitions_.stacks.stack(number);
   const std::vector<Physical>& frames = frames_of(number);
   const bool managed = is_managed(number);
-  auto found = find_trigger(frames, {trace::stack_end(stack.ended), managed});
+  trace::TriggerStack facts{trace::stack_end(stack.ended), managed, app_runtime_};
+  auto found = find_trigger(frames, facts);
   if (!found) return found.error();
   const auto [trigger, fallback] = *found;
   const StackRowId row = row_of(number);
   triggers_[row.value() - 1] = trigger;
+  facts.with_runtime = true;
+  auto with_runtime = find_trigger(frames, facts);
+  if (!with_runtime) return with_runtime.error();
+  if (with_runtime->first != trigger) runtime_triggers_.emplace(row, with_runtime->first);
   if (auto done = stack_rows_->add(stack.depth, trace::ended_name(stack.ended), maybe_id(trigger), fallback,
                                    folded(frames), managed);
       !done)

@@ -26,7 +26,9 @@ namespace uscope::store {
 class FrameWriter {
  public:
   // All three must outlive this object.
-  FrameWriter(DatabaseWriter& database, const Definitions& definitions, symbolizer::FrameNamer& namer);
+  // `app_runtime`: triggers are those of --app-runtime.
+  FrameWriter(DatabaseWriter& database, const Definitions& definitions, symbolizer::FrameNamer& namer,
+              bool app_runtime = false);
 
   // Writes everything; stack row ids are the numbers of definitions.stacks, those of definitions.logged_stacks behind
   // them. `progress` gets 0 … 1.
@@ -39,6 +41,11 @@ class FrameWriter {
   }
   // The trigger of a stack, if it has one; to be asked after run().
   [[nodiscard]] FrameRowId trigger(StackRowId stack) const { return triggers_[stack.value() - 1]; }
+  // That with --app-runtime, if it is another one.
+  [[nodiscard]] FrameRowId runtime_trigger(StackRowId stack) const {
+    const auto found = runtime_triggers_.find(stack);
+    return found == runtime_triggers_.end() ? FrameRowId() : found->second;
+  }
   // The row of a signal's handler (usc_signal), if the trace told of it in time; to be asked after run().
   [[nodiscard]] FrameRowId handler(std::uint64_t frame, trace::MmId mm) const;
   // How many files that stacks have frames in no longer hold what was mapped.
@@ -119,6 +126,7 @@ class FrameWriter {
   DatabaseWriter& database_;
   const Definitions& definitions_;
   symbolizer::FrameNamer& namer_;
+  bool app_runtime_;
   std::unique_ptr<TableRows> module_rows_;
   std::unique_ptr<TableRows> frame_rows_;
   std::unique_ptr<TableRows> stack_rows_;
@@ -132,12 +140,13 @@ class FrameWriter {
   std::map<std::tuple<ModuleRowId, std::uint64_t, bool>, Physical> physical_;  // by module, address, exact
   std::vector<const Physical*> by_number_;                                     // of frames with a file, by number - 1
   std::unordered_map<RawFrame, const Physical*, RawFrameHash> anonymous_;      // of frames without one
-  std::set<trace::MmId> managed_;     // address spaces with code of a managed language
-  std::vector<Function> functions_;   // by frame row id - 1
-  std::vector<Physical> frames_;      // of write_stack(), kept for their memory
-  std::vector<Place> places_;         // the same
-  std::string text_;                  // the same
-  std::vector<FrameRowId> triggers_;  // by stack row id - 1
+  std::set<trace::MmId> managed_;                                // address spaces with code of a managed language
+  std::vector<Function> functions_;                              // by frame row id - 1
+  std::vector<Physical> frames_;                                 // of write_stack(), kept for their memory
+  std::vector<Place> places_;                                    // the same
+  std::string text_;                                             // the same
+  std::vector<FrameRowId> triggers_;                             // by stack row id - 1
+  std::unordered_map<StackRowId, FrameRowId> runtime_triggers_;  // of stacks that have another one with --app-runtime
   std::map<std::pair<std::uint64_t, trace::MmId>, const Physical*> handler_places_;  // of signals, until they are named
   std::map<std::pair<std::uint64_t, trace::MmId>, FrameRowId> handlers_;
   std::map<std::string, ModuleRowId> kernel_modules_;  // by the kernel's name

@@ -11,7 +11,8 @@ std::size_t ObjectTotals::KeyHash::operator()(const Key& key) const noexcept {
   constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15ULL;
   std::uint64_t hash = std::uint64_t{key.kind.value()} << 32U | key.image.value();
   for (const std::uint64_t part :
-       {static_cast<std::uint64_t>(key.process.value()), static_cast<std::uint64_t>(key.trigger.value()),
+       {static_cast<std::uint64_t>(key.process.value()),
+        std::uint64_t{key.trigger.value()} << 32U | key.runtime_trigger.value(),
         static_cast<std::uint64_t>(key.error) ^ std::uint64_t{key.space} << 32U,
         static_cast<std::uint64_t>(key.name.value()),
         static_cast<std::uint64_t>(key.folder.value()) << 2U | static_cast<std::uint64_t>(key.part)})
@@ -20,7 +21,7 @@ std::size_t ObjectTotals::KeyHash::operator()(const Key& key) const noexcept {
 }
 
 Result<void> ObjectTotals::prepare() {
-  auto rows = database_.rows("object_total", 14);
+  auto rows = database_.rows("object_total", 15);
   if (!rows) return rows.error();
   rows_ = std::move(*rows);
   return {};
@@ -31,7 +32,8 @@ void ObjectTotals::add(const Facts& call, const CallObject& object) {
   bytes_left_ -= bytes;
   const auto total_of = [&](trace::StringRowId folder, trace::StringRowId name, std::int64_t error, Key::Part part,
                             std::uint32_t space = 0) -> Total& {
-    Total& total = totals_[{call.kind, call.process, call.image, call.trigger, folder, name, space, error, part}];
+    Total& total = totals_[{call.kind, call.process, call.image, call.trigger, call.runtime_trigger, folder, name,
+                            space, error, part}];
     total.events++;
     total.last = call.event;
     return total;
@@ -69,7 +71,8 @@ Result<void> ObjectTotals::write(const Totals& totals) {
     auto done = rows_->add(
         key.kind, maybe_id(key.process), maybe_id(key.image), maybe_id(key.trigger), maybe_id(key.folder),
         maybe_id(key.name), part, key.error ? std::optional(key.error) : std::nullopt, total.events, total.total_ns,
-        total.bytes, total.changes, total.last, key.space != 0 ? std::optional(std::int64_t{key.space}) : std::nullopt);
+        total.bytes, total.changes, total.last, key.space != 0 ? std::optional(std::int64_t{key.space}) : std::nullopt,
+        maybe_id(key.runtime_trigger));
     if (!done) return done;
   }
   return {};

@@ -47,6 +47,7 @@ class ObjectTotals {
     trace::ProcessId process;
     trace::ImageId image;
     FrameRowId trigger;
+    FrameRowId runtime_trigger{};  // with --app-runtime; none: the same
     std::uint64_t duration = 0;
     std::uint64_t bytes = 0;  // that the call transferred
     std::int64_t error = 0;   // 0: it did not fail
@@ -64,6 +65,7 @@ class ObjectTotals {
     trace::ProcessId process;
     trace::ImageId image;
     FrameRowId trigger;
+    FrameRowId runtime_trigger;
     trace::StringRowId folder;
     trace::StringRowId name;
     std::uint32_t space = 0;

@@ -145,6 +145,27 @@ class RunTimes(TriggerCase):
         self.assertEqual(self.rows("""SELECT count(*) FROM frame f JOIN stack s ON s.trigger_frame_id = f.id
             WHERE f.origin <> 'own' AND NOT s.trigger_fallback"""), [(0,)])
 
+    def test_run_time_functions_are_shown_everywhere(self):
+        """--app-runtime of files, sql, query and export, and of a live question: the same functions as in the report."""
+        program = self.make("shown", CONFIG, "-static")
+        self.assertEqual(self.triggers(program), {"read_config"})
+        ask = """SELECT kind, "trigger", count(*) FROM v_event WHERE kind IN ('openat', 'read', 'close') GROUP BY 1, 2 ORDER BY 1, 2"""
+        def said(*words):
+            return subprocess.run([USCOPE, *words], capture_output=True, text=True, check=True).stdout
+        for option, calls in (((), "close,read_config,1\nopenat,read_config,1\nread,read_config,1\n"),
+                              (("--app-runtime",), "close,close,1\nopenat,open,1\nread,read,1\n")):
+            with self.subTest(option):
+                self.assertEqual(said("query", self.db, ask, "--format", "csv", *option).split("\n", 1)[1], calls)
+                self.assertEqual(said("query", "--once", "--format", "csv", *option, ask, "--", program).split("\n", 1)[1], calls)
+                rows = json.loads(said("sql", self.db, ask, "--format", "json", *option))["results"][0]["rows"]
+                self.assertEqual("".join(",".join(map(str, row)) + "\n" for row in rows), calls)
+                callers = json.loads(said("files", self.db, "--path", "/dev/null", "--format", "json", *option))["callers"]
+                self.assertEqual("".join(f"{c['call']},{c['function']},1\n" for c in sorted(callers["lines"], key=lambda c: c["call"])), calls)
+                names = {line.split(",")[1] for line in calls.splitlines()}
+                for name in ("read_config", "open"):
+                    stacks = said("export", self.db, "-e", "openat", "--trigger", name, *option)
+                    self.assertEqual(bool(stacks), name in names, stacks)
+
     def test_top_says_the_same(self):
         program = self.make("static_for_top", CONFIG, "-static")
         with subprocess.Popen([USCOPE, "top", "--app", "static_for_top", "--once", "--interval", "2s", "--format", "json"],

@@ -71,7 +71,7 @@ TEST_F(FilesTest, ClientsOfOneHostAreOneLine) {
     INSERT INTO string VALUES(1, 'socket:[from inet:10.0.0.7:50001]'), (2, 'socket:[from inet:10.0.0.7:50002]'),
       (3, 'socket:[from inet6:[::1]:50001]'), (4, 'socket:[from inet6:[::1]:50002]'), (5, 'socket:[at inet:10.0.0.7:80]'),
       (6, 'socket:[from inet:10.0.0.8:50001]'), (7, 'socket:[from unix:/run/x]');
-    INSERT INTO object_total SELECT 2, NULL, NULL, NULL, NULL, id, 'call', NULL, 1, 100 - id, 1, 0, 1, NULL FROM string;)sql");
+    INSERT INTO object_total SELECT 2, NULL, NULL, NULL, NULL, id, 'call', NULL, 1, 100 - id, 1, 0, 1, NULL, NULL FROM string;)sql");
   const auto database = test::open_store(folder_ / "made.db");
   const FileTable found = table(database, {.order = FileOrder::kCalls});
   EXPECT_EQ(names(found),

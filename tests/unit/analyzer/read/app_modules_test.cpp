@@ -127,5 +127,34 @@ TEST_F(AppModulesTest, RunTimeFunctionsCountWhereTheyAreAskedFor) {
             "1|5|0\n2|3|0\n3|4|1\n4|2|0");
 }
 
+// Questions name views, and what objects' callers are was counted by the loader.
+TEST_F(AppModulesTest, ViewsAndObjectsHaveTheChosenTriggers) {
+  write_store(folder_ / "static.db", std::string(kPlugin) +
+                                         "UPDATE module SET class = 'app' WHERE id = 3;"
+                                         "UPDATE frame SET origin = 'runtime' WHERE module_id = 3;" +
+                                         kCountEvents +
+                                         "UPDATE object_total SET trigger_frame_id = 3, runtime_frame_id = 5 WHERE "
+                                         "rowid = 1;UPDATE object_total SET trigger_frame_id = 3 WHERE rowid = 2;");
+  const std::string triggers =
+      "SELECT e.id, e.\"trigger\" = f.function FROM v_event e JOIN stack s ON s.id = e.stack_id JOIN frame f ON f.id = "
+      "s.trigger_frame_id WHERE e.\"trigger\" IS NOT f.function";
+  const std::string objects = "SELECT trigger_frame_id FROM object_total ORDER BY rowid LIMIT 2";
+  const std::string sum = "SELECT count(*) FROM v_event e JOIN frame f ON f.function = e.\"trigger\" WHERE f.id = ";
+  const store::Database plain = open_store(folder_ / "static.db");
+  EXPECT_EQ(rows(plain, objects), "3\n3");
+  EXPECT_EQ(rows(plain, sum + "5"), "0");
+  const store::Database database = open_store(folder_ / "static.db");
+  auto matched = count_as_app(database, {.modules = {}, .runtime = true});
+  ASSERT_TRUE(matched) << matched.error().what;
+  EXPECT_EQ(rows(database, triggers), "");
+  EXPECT_EQ(rows(database, sum + "5"), rows(plain, "SELECT count(*) FROM event WHERE stack_id = 1"));
+  EXPECT_EQ(rows(database,
+                 "SELECT count(*) FROM trigger_of_stack t LEFT JOIN stack s ON s.id = t.stack_id WHERE "
+                 "t.frame_id IS NOT s.trigger_frame_id"),
+            "0");
+  EXPECT_EQ(rows(database, "SELECT sum(events) FROM dual_space"), rows(plain, "SELECT count(*) FROM event"));
+  EXPECT_EQ(rows(database, "SELECT trigger_frame_id FROM object_total LIMIT 2"), "5\n3");
+}
+
 }  // namespace
 }  // namespace uscope::test

@@ -104,7 +104,7 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
       {"program_total", "thread_id image_id events errors total_ns wait_ns"},
       {"object_total",
        "kind_id process_id image_id trigger_frame_id folder_id string_id part errno events total_ns bytes changes "
-       "last_event_id space"},
+       "last_event_id space runtime_frame_id"},
       {"gap", "thread_id ts_ns dur_ns since until before_event_id after_event_id doubtful"},
       {"gap_total",
        "since until before_kind_id before_stack_id after_kind_id after_stack_id gaps total_ns longest_ns ts_ns "
