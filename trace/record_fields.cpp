@@ -184,6 +184,15 @@ void add_kind(Tail& tail) {
   tail.list("text", std::move(texts));
 }
 
+void add_descriptor(Tail& tail) {
+  const auto fd = tail.record().as<usc_fd>();
+  const std::size_t before = (fd.flags & USC_FD_FILE) != 0 ? sizeof(usc_fd_file) : 0;
+  usc_fd_file file{};
+  std::memcpy(static_cast<void*>(&file), tail.bytes<usc_fd>(before).data(), before);
+  if (before != 0) tail.list("file", {file.dev, file.ino, std::uint64_t{file.space}});
+  tail.text("target", tail.bytes<usc_fd>(fd.target_bytes, before));
+}
+
 void add_string(Tail& tail) {
   const auto string = tail.record().as<usc_string>();
   const std::string_view bytes = tail.bytes<usc_string>(string.bytes);
@@ -232,7 +241,7 @@ void add_tail(Tail& tail) {
     case USC_RECORD_STRING:
       return add_string(tail);
     case USC_RECORD_FD:
-      return tail.text("target", tail.bytes<usc_fd>(record.as<usc_fd>().target_bytes));
+      return add_descriptor(tail);
     case USC_RECORD_FUTEX:
       return tail.hex("words", tail.bytes<usc_futex>(record.as<usc_futex>().bytes));
     case USC_RECORD_RESOURCE:

@@ -59,7 +59,7 @@ std::size_t tail_bytes(const usc_string& string, std::string_view /*tail*/) {
   return string.bytes;
 }
 std::size_t tail_bytes(const usc_fd& descriptor, std::string_view /*tail*/) {
-  return descriptor.target_bytes;
+  return descriptor.target_bytes + ((descriptor.flags & USC_FD_FILE) != 0 ? sizeof(usc_fd_file) : 0);
 }
 std::size_t tail_bytes(const usc_futex& futex, std::string_view /*tail*/) {
   return futex.bytes;

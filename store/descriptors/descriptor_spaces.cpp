@@ -8,6 +8,15 @@
 
 namespace uscope::store {
 
+// What was open before tracing: those of the tracer's own namespace first, whose paths have no tag.
+void DescriptorTracker::note_found_files() {
+  notes_found_files_ = false;
+  for (const bool at_home : {true, false})
+    for (const DescriptorFacts& fact : definitions_.descriptors)
+      if (fact.file.space != 0 && spaces_.is_home(fact.file.space) == at_home && !fact.target.ends_with(" (deleted)"))
+        spaces_.note(fact.process, fact.target, fact.file.space, {fact.file.dev, fact.file.ino});
+}
+
 // The tag of the path that a call is about. Of a call that opens no file: in the namespace where its process, or the
 // nearest ancestor, opened the last one.
 Result<void> DescriptorTracker::find_space(const usc_event& event, const DescriptorOwner& owner, const CallFacts& facts,
@@ -30,6 +39,7 @@ Result<void> DescriptorTracker::find_space(const usc_event& event, const Descrip
   if (!name) return name.error();
   const std::string& whole = name->empty() ? text->value_or("") : *name;
   if (opened != strings.end()) {
+    if (notes_found_files_) note_found_files();
     const auto& [dev, ino, space] = opened->numbers;
     space_ = spaces_.note(owner.process, whole, static_cast<std::uint32_t>(space), {dev, ino});
     return {};

@@ -70,6 +70,12 @@ DescriptorTracker::DescriptorTracker(const Definitions& definitions, StringTable
     spaces_.set_home(static_cast<std::uint32_t>(std::strtoul(home->second.c_str(), nullptr, 10)));
   for (const auto& [serial, file] : definitions.files)
     if (file.key && !file.path.empty()) spaces_.know(file.path, {file.key->dev, file.key->ino});
+  const auto is_elsewhere = [this](const DescriptorFacts& fact) {
+    return fact.file.space != 0 && !spaces_.is_home(fact.file.space);
+  };
+  notes_found_files_ = !spaces_.is_home(0);
+  if (notes_found_files_ && std::any_of(definitions.descriptors.begin(), definitions.descriptors.end(), is_elsewhere))
+    note_found_files();
   facts_ = &facts_of_calls();
   plan_proc();
   find_who_may_change();
@@ -294,7 +300,8 @@ Result<void> DescriptorTracker::end_proc(ProcFacts& proc, std::uint64_t time) {
       table->descriptors.set(fact.fd, {.name = *id,
                                        .stamp = ++stamp_,
                                        .close_on_exec = (fact.flags & USC_FD_CLOEXEC) != 0,
-                                       .socket = is_socket ? found_socket(fact.target, *id) : 0});
+                                       .socket = is_socket ? found_socket(fact.target, *id) : 0,
+                                       .space = spaces_.tag_of(fact.target, fact.file.space)});
     }
   }
   table->descriptors.end_watch();

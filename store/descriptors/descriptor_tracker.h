@@ -224,6 +224,7 @@ class DescriptorTracker {
                             std::span<const trace::OrderedString> strings);
   Result<trace::StringRowId> through_descriptor(const usc_event& event, const DescriptorOwner& owner,
                                                 const trace::OrderedString& path);
+  void note_found_files();
   Result<void> find_space(const usc_event& event, const DescriptorOwner& owner, const CallFacts& facts,
                           std::span<const trace::OrderedString> strings);
   [[nodiscard]] std::uint32_t space_of(trace::ProcessId process) const;
@@ -326,6 +327,7 @@ class DescriptorTracker {
   std::vector<Passed> passed_;
   std::unordered_map<PassedKey, Descriptor, PassedHash> sent_;  // what the sender knows of it
   MountSpaces spaces_;
+  bool notes_found_files_ = false;  // once it is known that there are several namespaces
   trace::StringRowId folder_;
   trace::StringRowId special_;
   std::uint32_t space_ = 0;

@@ -30,6 +30,7 @@ class MountSpaces {
   static constexpr std::size_t kMostOfPath = 64;
 
   void set_home(std::uint32_t space) { home_ = space; }
+  [[nodiscard]] bool is_home(std::uint32_t space) const { return space == home_; }
   // A file that some process maps as code: if there is no other one of its name, it is the same in every namespace.
   void know(std::string_view path, const FoundFile& file);
   [[nodiscard]] bool empty() const { return of_process_.empty(); }

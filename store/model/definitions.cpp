@@ -2,6 +2,7 @@
 #include "store/model/definitions.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "support/text.h"
 #include "trace/argument_list.h"
@@ -299,7 +300,13 @@ void Definitions::add_descriptor(const trace::RawRecord& record) {
   descriptor_bytes_ += sizeof(DescriptorFacts) + fd.target_bytes;
   const trace::ProcessId process(fd.process);
   if (!process || descriptor_bytes_ > kMostBytes) return;
-  descriptors.push_back({process, fd.head.time, fd.fd, fd.flags, trace_text(record.data<usc_fd>(0, fd.target_bytes))});
+  DescriptorFacts facts{process, fd.head.time, fd.fd, fd.flags, "", {}};
+  const bool has_file = (fd.flags & USC_FD_FILE) != 0;
+  if (has_file)
+    std::memcpy(static_cast<void*>(&facts.file), record.data<usc_fd>(0, sizeof(usc_fd_file)).data(),
+                sizeof(usc_fd_file));
+  facts.target = trace_text(record.data<usc_fd>(has_file ? sizeof(usc_fd_file) : 0, fd.target_bytes));
+  descriptors.push_back(std::move(facts));
 }
 
 void Definitions::finish() {

@@ -103,6 +103,7 @@ struct DescriptorFacts {
   int fd = 0;  // USC_FD_CWD: the working directory; USC_FD_END: the list of the process is complete
   std::uint32_t flags = 0;
   std::string target;
+  usc_fd_file file{};  // space 0: not known
 };
 
 // A task comes into the trace, and leaves it: each time.

@@ -93,7 +93,13 @@ Result<void> Arrivals::write_descriptors(trace::ProcessId process, std::uint64_t
     fd.fd = descriptor.fd;
     fd.flags = descriptor.flags;
     fd.target_bytes = static_cast<__u16>(target.size());
-    if (auto done = sink_.append_own(fd, target); !done) return done;
+    const usc_fd_file file{descriptor.file.dev, descriptor.file.ino, descriptor.file.space, 0};
+    std::string tail;
+    if (file.space != 0 && target == descriptor.target) {
+      fd.flags |= USC_FD_FILE;
+      tail.assign(reinterpret_cast<const char*>(&file), sizeof(file));
+    }
+    if (auto done = sink_.append_own(fd, tail + target); !done) return done;
   }
   if (descriptors.empty()) return {};
   usc_fd end{};

@@ -33,7 +33,8 @@ std::vector<std::byte> request_for(std::uint32_t pid) {
 }
 
 void put_descriptors(ScoutWriter& out, const std::vector<OpenDescriptor>& all) {
-  for (const OpenDescriptor& one : all) out.put(one.fd).put(one.flags).put_text(one.target);
+  for (const OpenDescriptor& one : all)
+    out.put(one.fd).put(one.flags).put_text(one.target).put(one.file.dev).put(one.file.ino).put(one.file.space);
 }
 
 std::vector<OpenDescriptor> get_descriptors(ScoutReader& in) {
@@ -43,6 +44,9 @@ std::vector<OpenDescriptor> get_descriptors(ScoutReader& in) {
     one.fd = in.get<int>();
     one.flags = in.get<std::uint32_t>();
     one.target = in.get_text();
+    one.file.dev = in.get<std::uint64_t>();
+    one.file.ino = in.get<std::uint64_t>();
+    one.file.space = in.get<std::uint32_t>();
   }
   return all;
 }

@@ -127,6 +127,15 @@ struct usc_io_uring {
 #define USC_FD_CWD (-100) /* fd: the record describes the working directory, of a process without a root of its own */
 #define USC_FD_END (-101) /* fd: the last record of the list; head.time is after the list was read. No target */
 #define USC_FD_CLOEXEC 1  /* closed by an exec */
+#define USC_FD_FILE 2	  /* a struct usc_fd_file stands before the target */
+
+/* Which file a descriptor refers to, and where its process finds files. */
+struct usc_fd_file {
+	__u64 dev; /* as the kernel numbers it: major << 20 | minor */
+	__u64 ino;
+	__u32 space; /* the mount namespace of the process, by its inode */
+	__u32 pad;
+};
 
 /* A descriptor that a process had when it came into the trace, by /proc: head.time is before that was read. */
 struct usc_fd {
@@ -148,5 +157,6 @@ USC_ASSERT_SIZE(usc_task_user, 32);
 USC_ASSERT_SIZE(usc_guise, 56);
 USC_ASSERT_SIZE(usc_io_uring, 32);
 USC_ASSERT_SIZE(usc_fd, 40);
+USC_ASSERT_SIZE(usc_fd_file, 24);
 
 #endif

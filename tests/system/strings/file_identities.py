@@ -55,6 +55,16 @@ unshare -m sh -c '
 cat "$1/a" "$1/shared" > /dev/null
 '''
 
+# Opens its files, says so, and reads them when it is told to.
+HOLDS = '''
+import os, sys
+files = [os.open(name, os.O_RDONLY) for name in sys.argv[1:]]
+print("open", flush=True)
+sys.stdin.readline()
+for number in files:
+    os.pread(number, 100, 0)
+'''
+
 
 class FileIdentities(TraceCase):
     def setUp(self):
@@ -90,6 +100,33 @@ class FileIdentities(TraceCase):
         # One file in all of them, once uscope knows that there are several: but for what was opened before.
         self.assertLessEqual(len(self.files(self.work + "/shared")), 2)
         self.assertEqual(len(self.files("*/libc.so.6")), 1)
+
+    def test_what_was_open_before_tracing(self):
+        """Two processes, each in a namespace of its own or both in uscope's: their files are told apart by device and inode."""
+        names = [os.path.join(self.work, name) for name in ("a", "b", "shared")]
+        for name in names:
+            with open(name, "w", encoding="utf-8") as file:
+                file.write(name[-1] * 10)
+        holder = [sys.executable, "-c", HOLDS, names[0], names[2]]
+        elsewhere = ["unshare", "-m", "sh", "-c", f"mount --bind {names[1]} {names[0]} && exec \"$@\"", "sh", *holder]
+        for commands, lines in (([holder, holder], 1), ([holder, elsewhere], 2), ([elsewhere, elsewhere], 1), ([elsewhere, holder], 2)):
+            with self.subTest([command[0] for command in commands]):
+                processes = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for command in commands]
+                for process in processes:
+                    self.assertEqual(process.stdout.readline(), "open\n")
+                tracer = subprocess.Popen([USCOPE, "record", *BACKEND_OPTIONS, "-o", self.db, "-e", "pread64",
+                                           *(word for process in processes for word in ("-p", str(process.pid)))], stderr=subprocess.PIPE, text=True)
+                while "tracing" not in tracer.stderr.readline():
+                    self.assertIsNone(tracer.poll())
+                for process in processes:
+                    process.communicate("\n", timeout=WAIT)
+                tracer.communicate(timeout=WAIT)
+                found = self.files(names[0])
+                self.assertEqual(sorted(line["bytes_read"] for line in found), [20] if lines == 1 else [10, 10])
+                self.assertEqual([line["name"] for line in found], [names[0]] * lines)
+                self.assertEqual(len({line["mount_namespace"] for line in found}), lines)
+                shared, = self.files(names[2])
+                self.assertEqual((shared["bytes_read"], shared["mount_namespace"] is None), (20, any(command == holder for command in commands)))
 
 
 if __name__ == "__main__":

@@ -75,6 +75,11 @@ TEST(RecordType, WhatLiesBehindEachFixedPart) {
   EXPECT_EQ(tail_bytes_of(made<usc_log_kind>([](auto& r) { r.name_bytes = 13; })), 13U);
   EXPECT_EQ(tail_bytes_of(made<usc_string>([](auto& r) { r.bytes = 14; })), 14U);
   EXPECT_EQ(tail_bytes_of(made<usc_fd>([](auto& r) { r.target_bytes = 15; })), 15U);
+  EXPECT_EQ(tail_bytes_of(made<usc_fd>([](auto& r) {
+              r.target_bytes = 15;
+              r.flags = USC_FD_FILE;
+            })),
+            15U + sizeof(usc_fd_file));
   EXPECT_EQ(tail_bytes_of(made<usc_futex>([](auto& r) { r.bytes = 16; })), 16U);
   EXPECT_EQ(tail_bytes_of(made<usc_hit>([](auto& r) { r.frames = 3; })), 12U);
   EXPECT_EQ(tail_bytes_of(made<usc_hit>([](auto& r) {
