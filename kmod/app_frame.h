@@ -56,7 +56,7 @@ static int app_frame_in(struct task_entry *t, struct scratch *s, u64 *pc, char *
 	usc_loop(MAX_STEPS, walk_to_app, &context);
 	if (s->defer || mappings_moved(s, t))
 		return -EAGAIN;
-	if (!s->done || s->ended != USC_ENDED_SCOPE || s->scope.kept != 1)
+	if (!s->done || (s->ended != USC_ENDED_SCOPE && s->ended != USC_ENDED_BUDGET) || s->scope.kept != 1)
 		return -ENODATA;
 	frame = s->frames[0];
 	*pc = s->frame.pc;

@@ -29,10 +29,12 @@ struct usc_scope_state {
 
 #define USC_SCOPE_KEEP 1 /* this frame belongs to the stack */
 #define USC_SCOPE_STOP 2 /* no further frame can; the stack ends `scope` or `budget` (usc_scope_ended) */
+#define USC_SCOPE_FULL 4 /* beside it: the budget is used up */
 
 /*
  * `file` is the frame's file serial, `exe_file` that of the current image's executable, `classes` the file's
- * USC_CLASS_* bits. An excluded module is skipped, also if it is the executable, and does not break a run.
+ * USC_CLASS_* bits. An excluded module is skipped, also if it is the executable, and does not break a run. Of a mixed
+ * one, functions are told apart by their names, when the trace is loaded: APP_LAST keeps its frames up to the budget.
  */
 USC_INLINE int usc_scope_admit(const struct usc_scope *scope, struct usc_scope_state *state, __u32 file, __u32 exe_file,
 			       __u32 classes)
@@ -51,15 +53,15 @@ USC_INLINE int usc_scope_admit(const struct usc_scope *scope, struct usc_scope_s
 	if (!keep)
 		return 0;
 	state->kept++;
-	if (scope->mode == USC_MODE_APP_LAST || state->kept >= scope->budget)
+	if (scope->mode == USC_MODE_APP_LAST && !(classes & USC_CLASS_MIXED))
 		return USC_SCOPE_KEEP | USC_SCOPE_STOP;
-	return USC_SCOPE_KEEP;
+	return state->kept >= scope->budget ? USC_SCOPE_KEEP | USC_SCOPE_STOP | USC_SCOPE_FULL : USC_SCOPE_KEEP;
 }
 
-/* How a stack ended that usc_scope_admit stopped. */
-USC_INLINE int usc_scope_ended(const struct usc_scope *scope)
+/* How a stack ended that usc_scope_admit stopped with this answer. */
+USC_INLINE int usc_scope_ended(int answer)
 {
-	return scope->mode == USC_MODE_APP_LAST ? USC_ENDED_SCOPE : USC_ENDED_BUDGET;
+	return answer & USC_SCOPE_FULL ? USC_ENDED_BUDGET : USC_ENDED_SCOPE;
 }
 
 #endif

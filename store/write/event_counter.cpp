@@ -11,8 +11,12 @@
 #include "trace/names.h"
 
 namespace uscope::store {
-EventCounter::EventCounter(DatabaseWriter& database, const Definitions& definitions)
-    : database_(database), definitions_(definitions), objects_(database), gaps_(database, definitions) {}
+EventCounter::EventCounter(DatabaseWriter& database, const Definitions& definitions, const FrameWriter& frames)
+    : database_(database),
+      definitions_(definitions),
+      frames_(frames),
+      objects_(database),
+      gaps_(database, definitions) {}
 
 Result<void> EventCounter::prepare() {
   coming_.reserve(kBatch);
@@ -235,7 +239,7 @@ Result<void> EventCounter::write_threads() {
 Result<void> EventCounter::write_stack_ends() {
   std::array<std::uint64_t, 256> stacks{};
   for (std::uint32_t number = 1; number <= definitions_.stacks.size(); number++)
-    stacks[definitions_.stacks.stack(StackNumber(number)).ended]++;
+    stacks[frames_.ended(StackNumber(number))]++;
   auto insert = database_.prepare("INSERT INTO stack_end VALUES(?1, ?2, ?3)");
   if (!insert) return insert.error();
   for (std::size_t ended = 0; ended < stacks.size(); ended++) {

@@ -22,6 +22,7 @@
 #include "store/model/row_ids.h"
 #include "store/write/cell_latency.h"
 #include "store/write/event_totals.h"
+#include "store/write/frame_writer.h"
 #include "store/write/gap_writer.h"
 #include "store/write/object_totals.h"
 #include "support/result.h"
@@ -53,7 +54,7 @@ struct CountedEvent {
 class EventCounter {
  public:
   // Both must outlive this object.
-  EventCounter(DatabaseWriter& database, const Definitions& definitions);
+  EventCounter(DatabaseWriter& database, const Definitions& definitions, const FrameWriter& frames);
   EventCounter(const EventCounter&) = delete;
   EventCounter& operator=(const EventCounter&) = delete;
   ~EventCounter() { end_thread(); }
@@ -135,6 +136,7 @@ class EventCounter {
 
   DatabaseWriter& database_;
   const Definitions& definitions_;
+  const FrameWriter& frames_;
 
   // Of the thread that adds.
   std::vector<CountedEvent> coming_;

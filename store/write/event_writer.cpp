@@ -53,7 +53,7 @@ EventWriter::EventWriter(DatabaseWriter& database, const Definitions& definition
       sets_(database, definitions, strings),
       futexes_(database, utc_offset_ns),
       signals_(database, frames),
-      counter_(database, definitions) {}
+      counter_(database, definitions, frames) {}
 
 Result<void> EventWriter::prepare() {
   auto events = database_.rows(
@@ -209,7 +209,7 @@ Result<void> EventWriter::write_event(const trace::OrderedEvent& event, bool att
   counted.waits = traits.waits;
   if (user_stack) {
     const StoredStack& known = definitions_.stacks.stack(user_stack);
-    counted.stack_ended = known.ended;
+    counted.stack_ended = frames_.ended(user_stack);
     counted.stack_guessed = known.guessed;
   }
   return {};

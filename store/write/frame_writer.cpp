@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <string_view>
 
 #include "support/text.h"
@@ -39,6 +40,8 @@ Result<void> FrameWriter::run(const std::function<void(double)>& progress) {
   }
   for (const auto& [serial, file] : definitions_.files)
     if (file.executed && !trace::is_runtime(file.path)) own_libraries_.add_executable(file.path);
+  if (const auto mode = definitions_.meta.find("mode"); mode != definitions_.meta.end())
+    mode_ = static_cast<std::uint32_t>(std::strtoul(mode->second.c_str(), nullptr, 10));
   find_managed();
   if (auto done = gather(); !done) return done;
   if (auto done = name_all([&](double part) { progress(part * 0.9); }); !done) return done;
@@ -94,6 +97,7 @@ Result<ModuleRowId> FrameWriter::module_of(const RawFrame& raw) {
   Module module;
   module.file = serial;
   module.path = file.path;
+  module.mixed = (file.classes & USC_CLASS_MIXED) != 0;
   trace::TriggerFrame& facts = module.facts;
   facts.runtime = serial == trace::kVdsoFile || trace::is_runtime(module.path);
   facts.program = file.executed;
@@ -322,15 +326,45 @@ Result<void> FrameWriter::write_stack(StackNumber number) {
   const auto [trigger, fallback] = *found;
   const StackRowId row = row_of(number);
   triggers_[row.value() - 1] = trigger;
+  if (keep_own(trigger, facts)) scoped_.insert(number);
   facts.with_runtime = true;
   auto with_runtime = find_trigger(frames, facts);
   if (!with_runtime) return with_runtime.error();
   if (with_runtime->first != trigger) runtime_triggers_.emplace(row, with_runtime->first);
-  if (auto done = stack_rows_->add(stack.depth, trace::ended_name(stack.ended), maybe_id(trigger), fallback,
+  if (auto done = stack_rows_->add(frames.size(), trace::ended_name(ended(number)), maybe_id(trigger), fallback,
                                    folded(frames), managed);
       !done)
     return done;
   return write_user_frames(row, 0, frames);
+}
+
+bool FrameWriter::is_own(const Physical& frame, const trace::TriggerStack& stack) const {
+  for (std::uint32_t depth = 0; depth < frame.rows; depth++)
+    if (trace::rank_of(trigger_frame({FrameRowId(frame.first_row.value() + depth), frame.module}), stack) ==
+        trace::TriggerRank::kApplication)
+      return true;
+  return false;
+}
+
+// Leaves the modes' frames in frames_, where functions of one file are told apart: of app-last the trigger, of app-all
+// the application's functions. A stack without one keeps what it has: of app-last, the innermost frame. Returns whether
+// the trigger alone is left.
+bool FrameWriter::keep_own(FrameRowId trigger, const trace::TriggerStack& stack) {
+  const auto is_mixed = [&](const Physical& frame) { return modules_[frame.module.value() - 1].mixed; };
+  if (mode_ != USC_MODE_APP_LAST && mode_ != USC_MODE_APP_ALL) return false;
+  if (std::none_of(frames_.begin(), frames_.end(), is_mixed)) return false;
+  const auto is_kept = [&](const Physical& frame) { return is_own(frame, stack); };
+  const bool any = std::any_of(frames_.begin(), frames_.end(), is_kept);
+  if (mode_ == USC_MODE_APP_ALL) {
+    if (any) std::erase_if(frames_, [&](const Physical& frame) { return is_mixed(frame) && !is_kept(frame); });
+    return false;
+  }
+  const auto found = std::find_if(frames_.begin(), frames_.end(), [&](const Physical& frame) {
+    return trigger.value() - frame.first_row.value() < frame.rows;
+  });
+  const Physical kept = found == frames_.end() ? frames_.front() : *found;
+  frames_ = {kept};
+  return any;
 }
 
 // From position `first` on.

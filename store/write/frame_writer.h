@@ -11,6 +11,7 @@
 #include <string>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,7 @@
 #include "symbolizer/names/frame_namer.h"
 #include "trace/own_libraries.h"
 #include "trace/trigger.h"
+#include "uscope/scope.h"
 
 namespace uscope::store {
 
@@ -46,6 +48,10 @@ class FrameWriter {
     const auto found = runtime_triggers_.find(stack);
     return found == runtime_triggers_.end() ? FrameRowId() : found->second;
   }
+  // How the stack ended, as it is stored: enum usc_ended.
+  [[nodiscard]] std::uint8_t ended(StackNumber stack) const {
+    return scoped_.contains(stack) ? std::uint8_t{USC_ENDED_SCOPE} : definitions_.stacks.stack(stack).ended;
+  }
   // The row of a signal's handler (usc_signal), if the trace told of it in time; to be asked after run().
   [[nodiscard]] FrameRowId handler(std::uint64_t frame, trace::MmId mm) const;
   // How many files that stacks have frames in no longer hold what was mapped.
@@ -65,6 +71,7 @@ class FrameWriter {
     trace::TriggerFrame facts{};  // of each of its frames, but for their functions
     bool library = false;         // its class is
     bool machine = false;         // it runs code of a managed language
+    bool mixed = false;           // USC_CLASS_MIXED
     FrameRowId cut{};             // the row that stands for a trigger that was cut, once it is written
   };
   struct Function {
@@ -120,6 +127,8 @@ class FrameWriter {
   [[nodiscard]] bool is_managed(StackNumber number);
   Result<std::pair<FrameRowId, bool>> find_trigger(const std::vector<Physical>& frames,
                                                    const trace::TriggerStack& stack);
+  [[nodiscard]] bool is_own(const Physical& frame, const trace::TriggerStack& stack) const;
+  bool keep_own(FrameRowId trigger, const trace::TriggerStack& stack);
   Result<FrameRowId> cut_frame(ModuleRowId module);
   const std::string& folded(const std::vector<Physical>& frames);  // valid until the next call
 
@@ -127,6 +136,7 @@ class FrameWriter {
   const Definitions& definitions_;
   symbolizer::FrameNamer& namer_;
   bool app_runtime_;
+  std::uint32_t mode_ = USC_MODE_ALL_ALL;  // of the recording, enum usc_mode
   std::unique_ptr<TableRows> module_rows_;
   std::unique_ptr<TableRows> frame_rows_;
   std::unique_ptr<TableRows> stack_rows_;
@@ -140,12 +150,13 @@ class FrameWriter {
   std::map<std::tuple<ModuleRowId, std::uint64_t, bool>, Physical> physical_;  // by module, address, exact
   std::vector<const Physical*> by_number_;                                     // of frames with a file, by number - 1
   std::unordered_map<RawFrame, const Physical*, RawFrameHash> anonymous_;      // of frames without one
-  std::set<trace::MmId> managed_;                                // address spaces with code of a managed language
-  std::vector<Function> functions_;                              // by frame row id - 1
-  std::vector<Physical> frames_;                                 // of write_stack(), kept for their memory
-  std::vector<Place> places_;                                    // the same
-  std::string text_;                                             // the same
-  std::vector<FrameRowId> triggers_;                             // by stack row id - 1
+  std::set<trace::MmId> managed_;           // address spaces with code of a managed language
+  std::vector<Function> functions_;         // by frame row id - 1
+  std::vector<Physical> frames_;            // of write_stack(), kept for their memory
+  std::vector<Place> places_;               // the same
+  std::string text_;                        // the same
+  std::vector<FrameRowId> triggers_;        // by stack row id - 1
+  std::unordered_set<StackNumber> scoped_;  // of which the application's innermost frame alone is kept
   std::unordered_map<StackRowId, FrameRowId> runtime_triggers_;  // of stacks that have another one with --app-runtime
   std::map<std::pair<std::uint64_t, trace::MmId>, const Physical*> handler_places_;  // of signals, until they are named
   std::map<std::pair<std::uint64_t, trace::MmId>, FrameRowId> handlers_;

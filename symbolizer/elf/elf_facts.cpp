@@ -146,6 +146,25 @@ Result<void> add_load(const GElf_Phdr& header, std::size_t number, const std::st
   return {};
 }
 
+// By the sections that compilers of such languages make: for Go's own tables, and for what unwinds exceptions and
+// panics. A file without sections may be any.
+bool has_run_time(Elf* elf) {
+  std::size_t names = 0;
+  Elf_Scn* section = elf_nextscn(elf, nullptr);
+  if (section == nullptr || elf_getshdrstrndx(elf, &names) != 0) return true;
+  for (std::size_t headers = 0; section != nullptr && headers < kMostHeaders;
+       section = elf_nextscn(elf, section), headers++) {
+    GElf_Shdr header;
+    if (gelf_getshdr(section, &header) == nullptr) continue;
+    const char* name = elf_strptr(elf, names, header.sh_name);
+    if (name != nullptr &&
+        (std::strcmp(name, ".gcc_except_table") == 0 || std::strcmp(name, ".gopclntab") == 0 ||
+         std::strcmp(name, ".data.rel.ro.gopclntab") == 0 || std::strcmp(name, ".go.buildinfo") == 0))
+      return true;
+  }
+  return false;
+}
+
 std::uint64_t size_of_file(int fd) {
   struct stat status {};
   return fstat(fd, &status) == 0 && status.st_size > 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
@@ -198,6 +217,8 @@ Result<ElfFacts> elf_facts_of(Elf* elf, std::uint64_t file_size, const std::stri
   facts.dynamic = dynamic.has_value();
   if (dynamic) read_dynamic(elf, *dynamic, facts);
   facts.build_id = read_build_id(elf);
+  const bool is_static = facts.entry != 0 && facts.interpreter.empty() && facts.needed.empty();
+  facts.mixed = is_static || has_run_time(elf);
   return facts;
 }
 

@@ -34,6 +34,7 @@ struct ElfFacts {
   bool dynamic = false;               // has a PT_DYNAMIC
   std::string interpreter;            // PT_INTERP
   std::vector<std::string> needed;    // DT_NEEDED, in order
+  bool mixed = false;                 // may hold a language's run-time system: a static program; Go, C++, Rust
   std::vector<std::string> runpath;   // DT_RUNPATH and DT_RPATH, split at ':', not expanded
   std::uint64_t file_size = 0;
 };

@@ -140,6 +140,10 @@ void ModuleSymbols::read_entry() {
 // point.
 void ModuleSymbols::find_cxx(const ElfFacts& facts) {
   constexpr std::uint64_t kMostBytes = 256U << 20;
+  const auto is_library = [](const std::string& name) {
+    return name.starts_with("libstdc++.") || name.starts_with("libc++.");
+  };
+  if (std::any_of(facts.needed.begin(), facts.needed.end(), is_library)) return;
   const std::uint64_t behind = std::max(facts.entry, *main_);
   for (const Segment& segment : facts.exec_segments) {
     if (behind < segment.address || behind >= segment.address + segment.size || segment.size > kMostBytes) continue;

@@ -102,6 +102,7 @@ std::vector<std::byte> encode(const ElfFacts& facts) {
   writer.number(facts.entry);
   writer.number(facts.position_independent ? 1 : 0);
   writer.number(facts.dynamic ? 1 : 0);
+  writer.number(facts.mixed ? 1 : 0);
   writer.text(facts.interpreter);
   writer.texts(facts.needed);
   writer.texts(facts.runpath);
@@ -121,6 +122,7 @@ Result<ElfFacts> decode(std::span<const std::byte> bytes, std::uint64_t file_siz
   facts.entry = read_number(in);
   facts.position_independent = read_flag(in);
   facts.dynamic = read_flag(in);
+  facts.mixed = read_flag(in);
   facts.interpreter = read_name(in);
   facts.needed = read_names(in);
   facts.runpath = read_names(in);

@@ -64,7 +64,7 @@ static __attribute__((__noinline__)) int check_step(struct check_tables *tables,
 	if (map != USC_TRACED || usc_scan_argument(&scan, (const char *)tables, 0))
 		return USC_STEP_ROOT;
 	if (usc_scope_admit(scope, &state, USC_FILE_FIRST, USC_FILE_FIRST, USC_CLASS_APP) & USC_SCOPE_STOP)
-		return usc_scope_ended(scope);
+		return usc_scope_ended(USC_SCOPE_STOP);
 	if (!file)
 		return usc_step_frame_pointer(frame, 0);
 	result = usc_step(frame, usc_row_find(tables, file, frame->pc), 0, tables);

@@ -113,7 +113,7 @@ bool FileTable::is_unchanged(const File& file, const FileContent& content) const
 
 Result<void> FileTable::finish(trace::FileId serial, File file) {
   file.met = true;
-  file.classes = classify(file.path);
+  file.classes = classify(file.path) | (file.facts.mixed ? USC_CLASS_MIXED : 0);
   if (file.rows) {
     const Result<Publish> published = publish(serial, file, file.rows);
     if (!published) return published.error();

@@ -178,7 +178,7 @@ std::optional<std::uint8_t> Walk::pass_bad_call(UserStack& stack) {
   const int admitted = usc_scope_admit(&scope_, &state_, USC_FILE_NONE, sample_.exe_file, 0);
   if ((admitted & USC_SCOPE_KEEP) != 0)
     stack.frames.push_back(USC_FRAME(USC_FILE_NONE, frame_.pc & (USC_FRAME_EXACT - 1), 1));
-  if ((admitted & USC_SCOPE_STOP) != 0) return static_cast<std::uint8_t>(usc_scope_ended(&scope_));
+  if ((admitted & USC_SCOPE_STOP) != 0) return static_cast<std::uint8_t>(usc_scope_ended(admitted));
   memory_.left = false;
   __u64 caller = 0;
   if (usc_read_u64(&memory_, frame_.regs[USC_REG_RSP], &caller) != 0)
@@ -198,7 +198,7 @@ std::optional<std::uint8_t> Walk::pass_frame(UserStack& stack) {
   const int admitted = usc_scope_admit(&scope_, &state_, file.value(), sample_.exe_file, lookup->classes);
   if ((admitted & USC_SCOPE_KEEP) != 0)
     stack.frames.push_back(lookup->frame | (frame_.exact != 0 ? USC_FRAME_EXACT : 0));
-  if ((admitted & USC_SCOPE_STOP) != 0) return static_cast<std::uint8_t>(usc_scope_ended(&scope_));
+  if ((admitted & USC_SCOPE_STOP) != 0) return static_cast<std::uint8_t>(usc_scope_ended(admitted));
   if (lookup->coming) stack.waits_for = file;
   if (lookup->error) return broken(*lookup->error);
   memory_.left = false;

@@ -107,6 +107,7 @@ enum usc_file_state {
 
 #define USC_CLASS_APP 1	     /* an application module by --app-module */
 #define USC_CLASS_EXCLUDED 2 /* by --exclude-module */
+#define USC_CLASS_MIXED 4    /* it may hold functions of a run-time system, too, which are not the application's */
 
 struct usc_segment {
 	__u64 offset; /* of the file */

@@ -166,6 +166,33 @@ class RunTimes(TriggerCase):
                     stacks = said("export", self.db, "-e", "openat", "--trigger", name, *option)
                     self.assertEqual(bool(stacks), name in names, stacks)
 
+    def test_modes_keep_the_application_s_functions(self):
+        """--mode app-last and app-all of a file that holds libc, too; a program that holds none has the frames of its file."""
+        def stacks(program, *options):
+            self.db = self.path("mode.db")
+            done = record(USCOPE, options, [program], self.db)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return self.rows("""SELECT DISTINCT v."trigger", v.ended, v.depth, (SELECT group_concat(function, ' < ') FROM (SELECT f.function
+                FROM stack_frame sf JOIN frame f ON f.id = sf.frame_id WHERE sf.stack_id = v.stack_id ORDER BY position, inline_depth))
+                FROM v_event v JOIN event_string s ON s.event_id = v.id JOIN string t ON t.id = s.string_id
+                WHERE v.kind = 'openat' AND t.value = '/dev/null'""")
+        for name, options in (("mixed", ["-static"]), ("pie", ["-static-pie"])):
+            program = self.make(name, CONFIG, *options)
+            self.assertEqual(stacks(program, "--mode", "app-last"), [("read_config", "scope", 1, "read_config")])
+            self.assertEqual(self.rows("SELECT count(*) FROM stack_end WHERE ended = 'scope' AND stacks > 0 AND events > 0"), [(1,)])
+            self.assertEqual(stacks(program, "--mode", "app-all"), [("read_config", "root", 2, "read_config < main")])
+            # The budget is that of the frames that the kernel side keeps.
+            self.assertEqual(stacks(program, "--mode", "app-last", "-S", "1"), [("(cut)", "budget", 1, "open")])
+        plain = self.make("unmixed", CONFIG)
+        self.assertEqual(stacks(plain, "--mode", "app-last"), [("read_config", "scope", 1, "read_config")])
+        self.assertEqual(stacks(plain, "--mode", "app-all"), [("read_config", "root", 3, "read_config < main < _start")])
+        shop = self.make("shop_mode", CXX_CONFIG, "-O2", "-static", "-lstdc++", "-lm", language="c++")
+        (stack,) = stacks(shop, "--mode", "app-last")
+        self.assertEqual(stack[:2], ("shop::load[abi:cxx11](char const*)", "scope"))
+        self.assertEqual(stack[3].split(" < ")[-1], "shop::load[abi:cxx11](char const*)")
+        (stack,) = stacks(shop, "--mode", "app-all")
+        self.assertEqual({name for name in stack[3].split(" < ") if name.startswith("std::") and "invoke" not in name}, set())
+
     def test_top_says_the_same(self):
         program = self.make("static_for_top", CONFIG, "-static")
         with subprocess.Popen([USCOPE, "top", "--app", "static_for_top", "--once", "--interval", "2s", "--format", "json"],

@@ -47,7 +47,7 @@ Outcome walk_by(__u32 mode, __u32 budget, const Classes& classes = {}, const std
     outcome.offered++;
     if (answer & USC_SCOPE_KEEP) outcome.kept.emplace_back(frame.name);
     if (answer & USC_SCOPE_STOP) {
-      outcome.ended = usc_scope_ended(&scope);
+      outcome.ended = usc_scope_ended(answer);
       break;
     }
   }
@@ -65,6 +65,17 @@ void expect(const Outcome& outcome, const Names& kept, std::size_t offered, int 
 TEST(Scope, AppLastKeepsOneFrameWhateverTheBudget) {
   for (const __u32 budget : {1u, 3u, 5u, 64u})
     expect(walk_by(USC_MODE_APP_LAST, budget), {"app_work"}, 6, USC_ENDED_SCOPE);
+}
+
+// Which of a mixed file's functions are the application's is known when the trace is loaded.
+TEST(Scope, AppLastGoesOnInMixedFiles) {
+  const Classes mixed = {.app = USC_CLASS_MIXED};
+  expect(walk_by(USC_MODE_APP_LAST, 64, mixed), {"app_work", "app_loop", "main", "_start"}, 10, USC_ENDED_ROOT);
+  expect(walk_by(USC_MODE_APP_LAST, 3, mixed), {"app_work", "app_loop", "main"}, 8, USC_ENDED_BUDGET);
+  expect(walk_by(USC_MODE_APP_LAST, 64, {.plugin = USC_CLASS_MIXED}), {"app_work"}, 6, USC_ENDED_SCOPE);
+  expect(walk_by(USC_MODE_APP_LAST, 64, {.app = USC_CLASS_MIXED, .plugin = USC_CLASS_APP}), {"plugin_leaf"}, 3,
+         USC_ENDED_SCOPE);
+  expect(walk_by(USC_MODE_APP_ALL, 3, mixed), {"app_work", "app_loop", "main"}, 8, USC_ENDED_BUDGET);
 }
 
 TEST(Scope, AppAll) {

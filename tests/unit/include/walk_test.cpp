@@ -149,7 +149,7 @@ class WalkModel : public ::testing::Test {
         const int answer = usc_scope_admit(&scope, &state, USC_FILE_NONE, walk_model.exe_file, 0);
         if (answer & USC_SCOPE_KEEP)
           stack.frames.push_back(USC_FRAME(USC_FILE_NONE, frame.pc & (USC_FRAME_EXACT - 1), 1));
-        if (answer & USC_SCOPE_STOP) return end(stack, usc_scope_ended(&scope));
+        if (answer & USC_SCOPE_STOP) return end(stack, usc_scope_ended(answer));
         __u64 caller = 0;
         if (usc_read_u64(&memory_, frame.regs[USC_REG_RSP], &caller)) return end(stack, broken(USC_BROKEN_NOFAULT));
         return end(stack, broken(USC_BROKEN_NO_MAPPING));
@@ -162,7 +162,7 @@ class WalkModel : public ::testing::Test {
       const __u32 classes = has_file ? walk_model.files[of_file].classes : 0;
       const int answer = usc_scope_admit(&scope, &state, file, walk_model.exe_file, classes);
       if (answer & USC_SCOPE_KEEP) stack.frames.push_back(USC_FRAME(file, place, frame.exact));
-      if (answer & USC_SCOPE_STOP) return end(stack, usc_scope_ended(&scope));
+      if (answer & USC_SCOPE_STOP) return end(stack, usc_scope_ended(answer));
       const __u32 rule = has_file ? usc_row_find(&tables_[of_file], &walk_model.files[of_file].numbers, offset)
                                   : USC_RULE_FRAME_POINTER;
       const int result = usc_step(&frame, rule, &memory_, &tables_[0]);

@@ -236,7 +236,7 @@ static __always_inline long admit_frame(struct scratch *s, const struct usc_scop
 
 	if (answer & USC_SCOPE_KEEP)
 		keep_frame(s, state->kept - 1, frame, hash);
-	return answer & USC_SCOPE_STOP ? walk_ends(s, usc_scope_ended(scope)) : 0;
+	return answer & USC_SCOPE_STOP ? walk_ends(s, usc_scope_ended(answer)) : 0;
 }
 
 /* By their DWARF numbers. */

@@ -24,7 +24,7 @@ std::string tool_output(const std::string& command) {
   std::string text;
   FILE* pipe = popen(command.c_str(), "r");
   std::array<char, 4096> room{};
-  for (std::size_t got; pipe && (got = fread(room.data(), 1, room.size(), pipe)) > 0;) text.append(room.data(), got);
+  for (std::size_t got = 0; pipe && (got = fread(room.data(), 1, room.size(), pipe)) > 0;) text.append(room.data(), got);
   if (pipe) pclose(pipe);
   return text;
 }
@@ -60,6 +60,25 @@ TEST(Facts, LibcAsReadelfSeesIt) {
   EXPECT_EQ(facts.load_start, 0u);
   EXPECT_GE(facts.load_end, facts.exec_segments[0].address + facts.exec_segments[0].size);
   EXPECT_EQ(facts.load_end % 4096, 0u);
+}
+
+// By compiler and linker, and without symbols too.
+TEST(Facts, FilesThatMayHoldARunTimeSystemAreMixed) {
+  const auto is_mixed = [](const std::string& options) {
+    const std::string source = "/tmp/uscope-mixed-test.c";
+    const std::string program = "/tmp/uscope-mixed-test";
+    std::ofstream(source) << "#include <stdio.h>\nstruct A { int a; };\nint main() { return puts(\"\") < 0; }";
+    EXPECT_EQ(std::system(("gcc -s -o " + program + " " + options + " " + source).c_str()), 0) << options;
+    const bool mixed = facts_of(program).mixed;
+    std::remove(source.c_str());
+    std::remove(program.c_str());
+    return mixed;
+  };
+  EXPECT_FALSE(is_mixed(""));
+  EXPECT_FALSE(is_mixed("-no-pie"));
+  EXPECT_TRUE(is_mixed("-static"));
+  EXPECT_TRUE(is_mixed("-static-pie"));
+  EXPECT_TRUE(facts_of("/proc/self/exe").mixed);  // C++
 }
 
 TEST(Facts, NeededAndRunpathInOrder) {

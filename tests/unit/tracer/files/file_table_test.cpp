@@ -83,7 +83,7 @@ TEST_F(FileTableTest, PublishesTheRowsOfAFile) {
   ASSERT_NE(file, nullptr);
   EXPECT_EQ(file->state, USC_FILE_READY);
   EXPECT_EQ(file->path, libc.path);
-  EXPECT_EQ(file->classes, USC_CLASS_APP);
+  EXPECT_EQ(file->classes, std::uint32_t{USC_CLASS_APP | USC_CLASS_MIXED});
   EXPECT_EQ(file->trouble, "");
   EXPECT_FALSE(file->facts.build_id.empty());
   EXPECT_GT(file->figures.rows, 10'000U);
@@ -139,7 +139,7 @@ TEST_F(FileTableTest, RowsOfFilesThatNoProcessHasMappedGiveWay) {
   ASSERT_TRUE(files_.publish_again(wanted[0].first, wanted[0].second));
   EXPECT_EQ(files_.find(FileId(2))->state, USC_FILE_READY);
   EXPECT_EQ(files_.find(FileId(2))->rows, withdrawn[0].second);
-  EXPECT_EQ(backend_.published[2].classes, USC_CLASS_APP);
+  EXPECT_EQ(backend_.published[2].classes, std::uint32_t{USC_CLASS_APP | USC_CLASS_MIXED});
   EXPECT_EQ(backend_.withdrawals, 1);
 }
 
