@@ -233,7 +233,7 @@ static __always_inline bool is_told(struct task_struct *task, struct brief_call 
 
 	if (is_told_open(call))
 		return false;
-	how = how_it_returns(task, result);
+	how = how_it_returns(result);
 	if (counts_by_fields && how == USC_HOW_RETURNED && call->nr != NR_rt_sigreturn && count_by_fields(call, result))
 		return true;
 	return !ask_brief_call(call, result, how);

@@ -26,16 +26,16 @@ static __always_inline int enter_hook(struct task_struct *task, struct pt_regs *
 	return core_sys_enter(task, entry_of(task), regs, id);
 }
 
-static __always_inline int exit_hook_of_call(struct task_struct *task, struct pt_regs *regs, long result)
+static __always_inline int exit_hook_of_call(struct task_struct *task, long result)
 {
 	struct task_entry *t;
 
 	if (is_surely_untraced(task) || leaves_briefly(task, result))
 		return 0;
 	t = entry_of(task);
-	core_sys_exit(task, t, regs, result);
+	core_sys_exit(t, result);
 	if (tells_briefly())
-		becomes_brief(task, t);
+		becomes_brief(this_task(), t);
 	return 0;
 }
 
@@ -48,7 +48,7 @@ int BPF_PROG(on_sys_enter, struct pt_regs *regs, long id)
 SEC("tp_btf/sys_exit")
 int BPF_PROG(on_sys_exit, struct pt_regs *regs, long result)
 {
-	return exit_hook_of_call(this_task(), regs, result);
+	return exit_hook_of_call(this_task(), result);
 }
 
 /* The same by perf, for kernels that may preempt the two above (preemption.h). */
@@ -63,9 +63,7 @@ int on_sys_enter_perf(struct perf_sys_enter *call)
 SEC("tp/raw_syscalls/sys_exit")
 int on_sys_exit_perf(struct perf_sys_exit *call)
 {
-	struct task_struct *task = this_task();
-
-	return exit_hook_of_call(task, user_regs(task), call->result);
+	return exit_hook_of_call(this_task(), call->result);
 }
 
 static __always_inline int fork_hook(struct task_struct *parent, struct task_struct *child)

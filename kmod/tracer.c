@@ -60,9 +60,9 @@ static noinline void enter_call(struct task_entry *t, struct pt_regs *regs, long
 	INSIDE_AS(TASK_BIT, core_sys_enter(current, t, regs, id));
 }
 
-static noinline void leave_call(struct task_entry *t, struct pt_regs *regs, long result)
+static noinline void leave_call(struct task_entry *t, long result)
 {
-	INSIDE_AS(TASK_BIT, core_sys_exit(current, t, regs, result));
+	INSIDE_AS(TASK_BIT, core_sys_exit(t, result));
 }
 
 /* Is there anything to do at a call of the current task, whose entry is `t`? One that runs already may still have to be
@@ -93,7 +93,7 @@ static void probe_sys_exit(void *data, struct pt_regs *regs, long result)
 	preempt_disable_notrace();
 	t = entry_of(current);
 	if (t)
-		leave_call(t, regs, result);
+		leave_call(t, result);
 	preempt_enable_notrace();
 }
 

@@ -379,10 +379,10 @@ static __always_inline bool is_interrupted(__s64 result)
 	return result == RESULT_EINTR || (result <= RESULT_ERESTARTSYS && result >= RESULT_ERESTART_RESTARTBLOCK);
 }
 
-/* enum usc_how of a call that the task returns from. */
-static __always_inline __u32 how_it_returns(struct task_struct *task, __s64 result)
+/* enum usc_how of a call that the current task returns from. */
+static __always_inline __u32 how_it_returns(__s64 result)
 {
-	if (is_interrupted(result) && task->pending.signal.sig[0] & 1ul << (SIGNAL_KILL - 1))
+	if (is_interrupted(result) && this_task()->pending.signal.sig[0] & 1ul << (SIGNAL_KILL - 1))
 		return USC_HOW_KILLED;
 	return USC_HOW_RETURNED;
 }
@@ -413,16 +413,10 @@ static __always_inline void note_restart(struct task_entry *t)
 	__builtin_memcpy(t->restart_args, t->args, sizeof(t->args));
 }
 
-/* A function of its own: the walks of the other returns leave its caller no more stack (Linux 6.1: 512 bytes for all). */
-USC_SUBPROGRAM int call_returns(struct task_entry *t, __s64 result)
+static __always_inline int call_returns(struct task_entry *t, __s64 result)
 {
-	__u64 now;
-	__u32 how;
+	__u64 now = is_asked_for(1u << USC_QUERY_TOOK) ? now_ns() : t->entry_ns;
 
-	if (!t)
-		return 0;
-	now = is_asked_for(1u << USC_QUERY_TOOK) ? now_ns() : t->entry_ns;
-	how = how_it_returns(this_task(), result);
 	result = seen_result(t, result);
 	if (returns_no_result(t->abi, t->nr))
 		t->event_flags |= USC_EVENT_NO_RESULT;
@@ -435,10 +429,17 @@ USC_SUBPROGRAM int call_returns(struct task_entry *t, __s64 result)
 		return 0;
 	if (config.mount_space && result >= 0 && string_word(t->abi, t->nr) & USC_CALL_OPENS && !has_question())
 		send_opened(t, result);
-	send_event(t, result, how, now);
+	send_event(t, result, how_it_returns(result), now);
+	asm volatile("" : "+r"(t)); /* no address of its fields is kept: one word less of stack */
 	if (is_io_uring_setup(t) && result >= 0)
 		send_io_uring(t, now);
 	return 0;
+}
+
+/* A function of its own: the walk in its caller leaves no more stack (Linux 6.1: 512 bytes for all). */
+USC_SUBPROGRAM int attached_call_returned(struct task_entry *t, __s64 result)
+{
+	return t ? call_returns(t, result) : 0;
 }
 
 /* The call that an adopted task was in. Its stack is what it was at entry. 1: it is one that is wanted. */
@@ -472,9 +473,9 @@ static __noinline int attached_call_returns(struct task_struct *task, struct pt_
 	return 1;
 }
 
-/* `task`: the current one. `t`: its entry, 0 = none. */
-static __always_inline int core_sys_exit(struct task_struct *task, struct task_entry *t, struct pt_regs *regs,
-					 long result)
+/* Of the current task; `t`: its entry, 0 = none. What few returns need is asked for there: each word that is kept for them
+ * is stack of the longest chain of calls. */
+static __always_inline int core_sys_exit(struct task_entry *t, long result)
 {
 	if (!t || t->state != USC_TRACED)
 		return 0;
@@ -487,12 +488,12 @@ static __always_inline int core_sys_exit(struct task_struct *task, struct task_e
 	} else if (t->flags & TASK_IN_CALL)
 		call_returns(t, result);
 	else if (t->flags & TASK_ADOPTED) {
-		if (attached_call_returns(task, regs, t))
-			call_returns(t, result);
+		if (attached_call_returns(this_task(), user_regs(this_task()), t))
+			attached_call_returned(t, result);
 	} else if (t->flags & (TASK_NEWBORN | TASK_SKIPPED))
 		t->flags &= ~(TASK_NEWBORN | TASK_SKIPPED | TASK_EXECED);
 	else if (!entries_closed)
-		denied_call(task, regs, t, result);
+		denied_call(this_task(), user_regs(this_task()), t, result);
 	if (!result && may_change_user(t->abi, t->nr))
 		tell_user(t, now_ns());
 	return 0;
