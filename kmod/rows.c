@@ -122,9 +122,9 @@ int usc_file_publish(const struct usc_device_file *request)
 	struct usc_table *t;
 
 	if (request->file < USC_FILE_VDSO || request->file >= USC_FILE_MAX ||
-	    request->classes & ~(USC_CLASS_APP | USC_CLASS_EXCLUDED | USC_CLASS_MIXED) || request->state == USC_FILE_PENDING ||
-	    request->state >= USC_FILE_STATE_COUNT || request->table > usc.table_count ||
-	    (request->state == USC_FILE_READY) != (request->table != 0))
+	    request->classes & ~(USC_CLASS_APP | USC_CLASS_EXCLUDED | USC_CLASS_MIXED) ||
+	    request->state == USC_FILE_PENDING || request->state >= USC_FILE_STATE_COUNT ||
+	    request->table > usc.table_count || (request->state == USC_FILE_READY) != (request->table != 0))
 		return -EINVAL;
 	entry = &usc.files[request->file];
 	if (entry->state != USC_FILE_PENDING)

@@ -99,8 +99,8 @@ void losses(const RunFacts& run, std::vector<std::string>& warnings) {
     warnings.push_back(run.file + " is cut off: tracing did not end in order, what came last is missing");
   }
   if (run.uses_io_uring)
-    warnings.push_back(run.file +
-                       " has processes that use io_uring: what they do that way is not a system call, and is not compared");
+    warnings.push_back(
+        run.file + " has processes that use io_uring: what they do that way is not a system call, and is not compared");
 }
 
 // Warns of programs that every run of one side has and no run of the other, or that only an abnormal run has.

@@ -129,7 +129,8 @@ void add_event_options(Verb& verb, EventOptions& options) {
   add_calls(
       verb, options.calls,
       "only these calls: names, %file %process %network %desc %memory %signal %ipc %wait %sync, all, ! to exclude; "
-      "these signals: SIGTERM, or signal for all; and events that are not calls: sample, offcpu, ufunction:libc*:read*, or by "
+      "these signals: SIGTERM, or signal for all; and events that are not calls: sample, offcpu, "
+      "ufunction:libc*:read*, or by "
       "the name alone: 'vfs_*'");
   verb.add_flag("--failed", filter.failed, "only calls that failed");
   verb.add_option("--errno", options.errors, "only calls that failed with this error")

@@ -24,7 +24,8 @@ std::string tool_output(const std::string& command) {
   std::string text;
   FILE* pipe = popen(command.c_str(), "r");
   std::array<char, 4096> room{};
-  for (std::size_t got = 0; pipe && (got = fread(room.data(), 1, room.size(), pipe)) > 0;) text.append(room.data(), got);
+  for (std::size_t got = 0; pipe && (got = fread(room.data(), 1, room.size(), pipe)) > 0;)
+    text.append(room.data(), got);
   if (pipe) pclose(pipe);
   return text;
 }

@@ -70,7 +70,8 @@ TEST(Targets, FunctionsMayBeTracedToTheirReturns) {
   EXPECT_NE(wrong("ufunction:app:%return").what.find("is not a target"), std::string::npos);
   for (const char* text : {"tracepoint:sched:x%return", "usdt:app:a:b%return", "offcpu%return", "sample:99%return"})
     EXPECT_FALSE(parse_target(text)) << text;
-  EXPECT_EQ(wrong("tracepoint:sched:x%return").what, "'tracepoint:sched:x%return' is not a target: only functions return");
+  EXPECT_EQ(wrong("tracepoint:sched:x%return").what,
+            "'tracepoint:sched:x%return' is not a target: only functions return");
   const auto listed = parse_list_pattern("ufunction:app:f%return");
   ASSERT_TRUE(listed);
   EXPECT_TRUE(listed->at(0).with_return);
