@@ -42,18 +42,6 @@ std::string beginning_of(const std::string& path) {
   return {text.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))};
 }
 
-// For which signals a thread's process has handlers, a bit for each; all if that cannot be determined.
-std::uint64_t caught_signals(std::uint32_t tid) {
-  std::ifstream file(fmt::format("/proc/{}/status", tid));
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with("SigCgt:")) continue;
-    std::uint64_t caught = 0;
-    std::istringstream value(line.substr(line.find(':') + 1));
-    if (value >> std::hex >> caught) return caught;
-  }
-  return UINT64_MAX;
-}
-
 bool is_running(const std::string& folder) {
   const std::string stat = beginning_of(folder + "/stat");
   const std::size_t at = stat.rfind(')');
@@ -91,11 +79,14 @@ bool handles_signals(std::uint32_t tid) {
   constexpr std::uint64_t kInner = bit_of(SIGILL) | bit_of(SIGTRAP) | bit_of(SIGABRT) | bit_of(SIGBUS) |
                                    bit_of(SIGFPE) | bit_of(SIGSEGV) | bit_of(SIGSYS) | bit_of(kFirstOfLibc) |
                                    bit_of(kFirstOfLibc + 1);
-  return (caught_signals(tid) & ~kInner) != 0;
-}
-
-bool handles_signal(std::uint32_t tid, int number) {
-  return (caught_signals(tid) & bit_of(number)) != 0;
+  std::ifstream file(fmt::format("/proc/{}/status", tid));
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("SigCgt:")) continue;
+    std::uint64_t caught = 0;
+    std::istringstream value(line.substr(line.find(':') + 1));
+    if (value >> std::hex >> caught) return (caught & ~kInner) != 0;
+  }
+  return true;
 }
 
 std::optional<ThreadState> thread_state_of(std::uint32_t tid) {

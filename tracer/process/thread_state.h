@@ -39,7 +39,4 @@ struct ThreadState {
 // process): all signals except those of faults, and the two that libc reserves. True if that cannot be determined.
 [[nodiscard]] bool handles_signals(std::uint32_t tid);
 
-// Whether it has one for this signal. True if that cannot be determined.
-[[nodiscard]] bool handles_signal(std::uint32_t tid, int number);
-
 }  // namespace uscope::tracer

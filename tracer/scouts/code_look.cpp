@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <csignal>
 #include <fstream>
 #include <set>
 #include <span>
@@ -22,7 +21,6 @@
 #include "support/unique_fd.h"
 #include "symbolizer/code/instruction.h"
 #include "tracer/process/process_list.h"
-#include "tracer/process/thread_state.h"
 #include "tracer/scouts/foreign_code.h"
 #include "tracer/scouts/kernel_breakpoints.h"
 
@@ -248,15 +246,7 @@ class ProcessCode {
     unsigned char now = 0;
     const auto at = static_cast<off_t>(mapping.start + (place.offset - mapping.offset));
     if (pread(memory_.get(), &now, sizeof(now), at) == sizeof(now) && now != kBreakpoint) return std::nullopt;
-    if (!mapping.executable) return What::kCopyChanged;
-    return handles_breakpoints() ? std::optional(What::kOwnBreakpoint) : std::nullopt;
-  }
-
-  // Else it would end at its own one. What it has then is left over from a tracer or a debugger that was killed, and of
-  // no use to anybody: a probe hides it, and takes it away when it is removed.
-  bool handles_breakpoints() {
-    if (!handles_) handles_ = handles_signal(tid_, SIGTRAP);
-    return *handles_;
+    return mapping.executable ? What::kOwnBreakpoint : What::kCopyChanged;
   }
 
   bool is_debugged() {
@@ -296,7 +286,6 @@ class ProcessCode {
   std::optional<bool> debugged_;
   std::optional<bool> written_;
   std::optional<bool> translates_;
-  std::optional<bool> handles_;
   std::set<CodeFinding> findings_;
 };
 

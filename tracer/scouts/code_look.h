@@ -72,8 +72,7 @@ struct CodeFinding {
     kCopyChanged,    // the same in a mapping that is not executable, and that the kernel puts breakpoints into
     kDebugged,       // it is traced (ptrace), and has a breakpoint, or its tracer can write its memory
     kTranslated,     // it does not execute the file's code, but translates it
-    kOwnBreakpoint,  // it has one that is not the kernel's, nor a debugger's (tracer/scouts/kernel_breakpoints.h), and
-                     // handles SIGTRAP
+    kOwnBreakpoint,  // it has one that is not the kernel's, nor a debugger's (tracer/scouts/kernel_breakpoints.h)
     kWritable,       // it can change the code around the kernel's breakpoint
     kUnprobed,       // it has no breakpoint, although the kernel puts them into such mappings
     kInDoubt,        // it has the place in memory that is in doubt

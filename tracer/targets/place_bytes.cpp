@@ -44,8 +44,7 @@ std::string reason(const CodeFinding& finding) {
   if (finding.what == CodeFinding::What::kOwnBreakpoint)
     return fmt::format(
         "process {} ({}) has a breakpoint of its own there (or one that another tracer has put into it alone, or that "
-        "was "
-        "left over when a tracer was killed: then restart the process), and the probe would hide it",
+        "was left over when a tracer was killed: then restart the process), and the probe would hide it",
         finding.pid, name_of(finding.pid));
   if (finding.what == CodeFinding::What::kCopyChanged)
     return fmt::format(

@@ -5,7 +5,6 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
@@ -41,13 +40,7 @@ class CodeLookTest : public testing::Test {
     file_ = read_code(fd_.get(), status, {kReturn, kMove, kAcross, kMove});
     map(PROT_READ | PROT_EXEC, MAP_PRIVATE);
   }
-  void TearDown() override {
-    munmap(code_, kBytes);
-    signal(SIGTRAP, SIG_DFL);
-  }
-  static void handle_breakpoints() {
-    ASSERT_NE(signal(SIGTRAP, [](int) {}), SIG_ERR);
-  }
+  void TearDown() override { munmap(code_, kBytes); }
   void map(int protection, int flags) {
     if (code_ != nullptr) munmap(code_, kBytes);
     code_ = mmap(nullptr, kBytes, protection, flags, fd_.get(), 0);
@@ -164,7 +157,6 @@ TEST_F(CodeLookTest, CodeThatIsMadeWritableKeepsItsBreakpoints) {
 }
 
 TEST_F(CodeLookTest, ABreakpointIsADebuggersOnlyInAProcessThatIsTraced) {
-  handle_breakpoints();
   set(kMove, 0xcc);
   EXPECT_EQ(found(false), (Found{{kMove, What::kOwnBreakpoint}}));
   const pid_t child = fork();
@@ -181,21 +173,7 @@ TEST_F(CodeLookTest, ABreakpointIsADebuggersOnlyInAProcessThatIsTraced) {
 }
 
 // None is the kernel's, which would put it into every mapping of the file.
-// A tracer that was killed has left it.
-TEST_F(CodeLookTest, ABreakpointThatWouldEndItsProcessIsNobodysOwn) {
-  set(kMove, 0xcc);
-  EXPECT_EQ(found(false), Found());
-  ASSERT_NE(signal(SIGTRAP, SIG_IGN), SIG_ERR);  // it ends all the same
-  EXPECT_EQ(found(false), Found());
-  handle_breakpoints();
-  EXPECT_EQ(found(false), (Found{{kMove, What::kOwnBreakpoint}}));
-  signal(SIGTRAP, SIG_DFL);
-  set(kMove + 1, 0x12);
-  EXPECT_EQ(found(false), (Found{{kMove, What::kChanged}}));
-}
-
 TEST_F(CodeLookTest, ABreakpointThatAProcessHasWrittenIsItsOwn) {
-  handle_breakpoints();
   set(kMove, 0xcc, PROT_READ);
   EXPECT_EQ(found(false), (Found{{kMove, What::kCopyChanged}}));
   set(kMove, 0xcc, PROT_READ | PROT_WRITE | PROT_EXEC);

@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -40,10 +39,8 @@ TEST(PlaceBytes, AChangedCopyOfThePageIsRefused) {
   bytes[100] = 0x90;  // a copy that is equal
   EXPECT_EQ(reason(100, false), "");
   bytes[100] = 0xcc;  // a breakpoint that is not the kernel's
-  EXPECT_EQ(reason(100, false), "") << "nor this process's, which would end there";
-  ASSERT_NE(signal(SIGTRAP, [](int) {}), SIG_ERR);
+  // It would end there now; but a handler may come later, or its end be what it is there for.
   EXPECT_NE(reason(100, false).find(" has a breakpoint of its own there"), std::string::npos) << reason(100, false);
-  signal(SIGTRAP, SIG_DFL);
   bytes[100] = 0xc3;
   EXPECT_EQ(reason(100, false), "process " + std::to_string(getpid()) + " (" + name_of(getpid()) +
                                     ") has changed its code there, so the file does not have what it executes");
