@@ -3,6 +3,9 @@
 // the file privately, or the process's own. Both are a byte in a page of the process's own, so the file is mapped here:
 // what the kernel puts there into a new mapping, it has put into the other one.
 //
+// A place is looked at after the process's own byte was read, so that a breakpoint that comes meanwhile is seen in
+// both; of a page with many, only the first ones are: thousands would take seconds.
+//
 // Limit: a tracer may have the kernel put its breakpoints into one process alone. Such a one counts as the process's
 // own.
 #pragma once
@@ -11,6 +14,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace uscope::tracer {
 
@@ -23,6 +27,14 @@ class KernelBreakpoints {
   bool is_one_at(std::uint32_t file, const std::string& path, std::uint64_t offset);
 
  private:
+  static constexpr std::uint32_t kFreshLooks = 16;
+
+  // False if the page cannot be mapped.
+  bool read(const std::string& path, const std::pair<std::uint32_t, std::uint64_t>& page);
+
+  std::pair<std::uint32_t, std::uint64_t> page_;  // of `bytes_`: file and number
+  std::vector<unsigned char> bytes_;
+  std::uint32_t fresh_ = 0;  // for how many places it was read
   std::set<std::pair<std::uint32_t, std::uint64_t>> found_;
 };
 
