@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "trace/record_fields.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstring>
@@ -187,9 +188,12 @@ void add_kind(Tail& tail) {
 void add_descriptor(Tail& tail) {
   const auto fd = tail.record().as<usc_fd>();
   const std::size_t before = (fd.flags & USC_FD_FILE) != 0 ? sizeof(usc_fd_file) : 0;
-  usc_fd_file file{};
-  std::memcpy(static_cast<void*>(&file), tail.bytes<usc_fd>(before).data(), before);
-  if (before != 0) tail.list("file", {file.dev, file.ino, std::uint64_t{file.space}});
+  if (before != 0) {
+    usc_fd_file file{};
+    const std::string_view bytes = tail.bytes<usc_fd>(before);
+    std::memcpy(static_cast<void*>(&file), bytes.data(), std::min(bytes.size(), sizeof(file)));
+    tail.list("file", {file.dev, file.ino, std::uint64_t{file.space}});
+  }
   tail.text("target", tail.bytes<usc_fd>(fd.target_bytes, before));
 }
 
