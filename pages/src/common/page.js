@@ -48,6 +48,20 @@ export function duration(ns) {
   return `${size >= 9999.5 ? count(Math.round(value)) : value.toFixed(size < 9.995 ? 2 : size < 99.95 ? 1 : 0)} ${units[unit]}`;
 }
 
+// The same of round numbers: "1 µs", "500 ms".
+export function roundDuration(ns) {
+  const unit = ns >= 1e9 ? [1e9, "s"] : ns >= 1e6 ? [1e6, "ms"] : ns >= 1e3 ? [1e3, "µs"] : [1, "ns"];
+  return `${Number((ns / unit[0]).toPrecision(3))} ${unit[1]}`;
+}
+
+// A moment on an axis from `begin` to `end`, in ns: "120 ms", "1.5 s", "1.500250 s". One axis has one unit, and as many
+// digits as tell neighbours apart.
+export function clock(ns, begin, end) {
+  const [unit, size] = end < 2e6 ? ["µs", 1e3] : end < 2e9 ? ["ms", 1e6] : ["s", 1e9];
+  const digits = Math.min(Math.log10(size), Math.max(0, Math.ceil(-Math.log10((end - begin) / 8 / size))));
+  return `${(ns / size).toFixed(ns === 0 ? 0 : digits)} ${unit}`;
+}
+
 // "12.3 %"; "< 0.1 %" for what is not nothing.
 export function percent(part, whole) {
   if (!whole) return "";

@@ -12,10 +12,10 @@ export const kinds = page.kinds;
 
 // How groups are named, coloured and patterned, in the order of analyzer/picture/call_group.h.
 export const groups = [
-  {id: "lock", title: "waits for locks", colour: "--red", pattern: "/"},
-  {id: "timer", title: "waits for a time", colour: "--pink", pattern: "."},
-  {id: "process", title: "waits for processes", colour: "--yellow", pattern: "-"},
-  {id: "peer", title: "waits for data or peers", colour: "--sky", pattern: "\\"},
+  {id: "lock", title: "waits for other threads (futex)", colour: "--red", pattern: "/", waits: true},
+  {id: "timer", title: "waits for a time", colour: "--pink", pattern: ".", waits: true},
+  {id: "process", title: "waits for processes", colour: "--yellow", pattern: "-", waits: true},
+  {id: "peer", title: "waits for data or peers", colour: "--sky", pattern: "\\", waits: true},
   {id: "file", title: "files and devices", colour: "--blue"},
   {id: "network", title: "network", colour: "--green"},
   {id: "memory", title: "memory", colour: "--orange"},
@@ -34,6 +34,11 @@ const groupPlaces = new Map(groups.map((group, place) => [group.id, place]));
 for (const kind of kinds) kind.place = groupPlaces.get(kind.group) ?? -1;
 const usePlaces = {"offcpu:preempted": 2, "offcpu:sleeping": 3, "offcpu:blocked": 4, "offcpu:stopped": 5};
 for (const kind of kinds) kind.use = kind.source === "offcpu" ? usePlaces[kind.name] ?? -1 : -1;
+
+// Whether a cell is of calls that wait, or of time off the CPU.
+export function waits({kind}) {
+  return (kind.place >= 0 && groups[kind.place].waits) || kind.use > 1;
+}
 
 const columns = page.cells;
 export const cells = columns.kind.map((kind, number) => ({
@@ -69,7 +74,14 @@ export function whenShownChanges(listener) {
 export function show(set, title) {
   shown = set;
   shownTitle = title ?? "";
-  for (const listener of listeners) listener();
+  // One picture that fails does not keep the others from what is chosen.
+  for (const listener of listeners) {
+    try {
+      listener();
+    } catch (error) {
+      reportError(error);
+    }
+  }
 }
 export function isShown(cell) {
   return shown === null || shown.has(cell);

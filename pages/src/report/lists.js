@@ -79,14 +79,16 @@ function timeShares() {
   const all = report.time?.all;
   if (!all) return null;
   const body = element("tbody");
-  const add = (title, ns) => {
+  const share = (ns) => `${(100 * ns / all.total_ns).toFixed(1)} %`;
+  const add = (title, ns, margin) => {
     if (ns) body.append(element("tr", {}, element("td", {}, title), element("td", {class: "number"}, human(ns)),
-                                element("td", {class: "number"}, `${(100 * ns / all.total_ns).toFixed(1)} %`)));
+                                element("td", {class: "number"}, share(ns)), element("td", {class: "number"}, margin ? `± ${share(margin)}` : "")));
   };
-  add("running", all.running_ns);
+  add("running", all.running_ns, all.error_ns);
   for (const [id, title] of [["sleeping_ns", "waiting: asleep"], ["blocked_ns", "waiting: blocked"], ["stopped_ns", "stopped"], ["for_cpu_ns", "ready to run, waiting for a CPU"]])
     add(title, all[id]);
-  add("all threads lived", all.total_ns);
+  if (all.error_ns && all.running_ns) add("sum; running is by samples", all.running_ns + all.not_running_ns, all.error_ns);
+  add("lifetime of all threads", all.total_ns);
   return element("section", {id: "time"}, element("h2", {}, "What threads did"), element("div", {class: "narrow"}, element("table", {}, body)));
 }
 

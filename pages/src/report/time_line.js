@@ -2,7 +2,7 @@
 // The time line: a line for each thread, from the whole run down to single calls. ECharts has the axes and the zoom; what
 // stands in a line is one shape for each colour (rows.js).
 import {graphic, makeChart, axisStyle} from "../common/echarts.js";
-import {count, duration as human, element, plural, shellQuoted, style} from "../common/page.js";
+import {clock, count, duration as human, element, plural, shellQuoted, style} from "../common/page.js";
 import {fill, legend} from "../common/patterns.js";
 import {hideTip, showTip} from "../common/tip.js";
 import {cells, cubeByThread, duration, eventsLeftOut, file, functionOf, groups, moduleOf, shown, threads, uses,
@@ -38,7 +38,7 @@ export function makeTimeLine() {
                                     "the whole run, up and down choose a thread, N and P go from call to call."});
   const search = element("input", {type: "search", placeholder: "Search threads", "aria-label": "Search threads"});
   const said = element("span", {class: "faint", role: "status"});
-  const picked = element("div", {class: "picked", role: "status"}, "");
+  const picked = element("div", {class: "picked faint", role: "status"}, "Click an item, or press N, to see what it is.");
   const used = new Set();
   for (const thread of threads) {
     for (const part of thread.parts)
@@ -57,8 +57,8 @@ export function makeTimeLine() {
   let rows = threads.map((thread, number) => number), cube = null, begin = 0, end = duration, row = 0, mark = -1, top = 0;
   let chart = null;
 
-  function renderItem(params, api) {
-    const number = rows[params.dataIndex], thread = threads[number];
+  function renderItem(lines, params, api) {
+    const number = lines[params.dataIndex], thread = threads[number];
     const [x0, y] = api.coord([0, params.dataIndex]), [x1] = api.coord([duration, params.dataIndex]);
     const {x: left, width, y: above, height: room} = params.coordSys, right = left + width;
     if (y < above || y > above + room) return null;  // not among the lines in sight
@@ -86,34 +86,34 @@ export function makeTimeLine() {
   }
 
   function option() {
-    const axis = axisStyle(), visible = Math.min(rows.length, kMostRows);
+    const axis = axisStyle(), visible = Math.min(rows.length, kMostRows), lines = rows;
     return {
       animation: false, backgroundColor: style("--ground"),
       grid: {left: kLabels + 12, right: rows.length > kMostRows ? 44 : 20, top: 10, bottom: 74},
       xAxis: {type: "value", min: 0, max: duration, ...axis, axisLabel: {...axis.axisLabel, hideOverlap: true, showMaxLabel: false,
-              formatter: (ns) => moment(ns, end - begin)}},
-      yAxis: {type: "category", inverse: true, data: rows.map((number) => nameOf(threads[number])), ...axis,
+              // Where the part in sight begins is not a round number.
+              formatter: (ns) => (begin > 0 && ns - begin < (end - begin) / 1e4 ? "" : clock(ns, begin, end))}},
+      yAxis: {type: "category", inverse: true, data: lines.map((number) => nameOf(threads[number])), ...axis,
               axisTick: {show: false}, axisLabel: {...axis.axisLabel, interval: 0, width: kLabels, overflow: "truncate"}},
       dataZoom: [
         {id: "x", type: "inside", xAxisIndex: 0, filterMode: "none", startValue: begin, endValue: end, minValueSpan: 500,
          zoomOnMouseWheel: "ctrl", moveOnMouseMove: true, moveOnMouseWheel: false},
         {id: "slider", type: "slider", xAxisIndex: 0, filterMode: "none", startValue: begin, endValue: end, minValueSpan: 500, bottom: 10,
-         height: 26, labelFormatter: (ns) => moment(ns, duration), textStyle: {color: style("--text")}, borderColor: style("--line"),
+         height: 26, labelFormatter: (ns) => clock(ns, 0, duration), textStyle: {color: style("--text")}, borderColor: style("--line"),
          showDataShadow: false, brushSelect: true},
         ...(rows.length > kMostRows ? [{id: "y", type: "slider", yAxisIndex: 0, filterMode: "none", startValue: top, endValue: top + visible - 1,
           zoomLock: true, width: 18, right: 10, brushSelect: false, showDetail: false, borderColor: style("--line")}] : []),
       ],
-      series: [{type: "custom", renderItem, clip: true, data: rows.map((number, i) => [0, i]), encode: {x: 0, y: 1}, progressive: 0,
-                silent: true}],
+      series: [{type: "custom", renderItem: (params, api) => renderItem(lines, params, api), clip: true, data: lines.map((number, i) => [0, i]),
+                encode: {x: 0, y: 1}, progressive: 0, silent: true}],
     };
   }
 
-  function height() {
-    place.style.height = `${Math.max(1, Math.min(rows.length, kMostRows)) * kRow + 90}px`;
-    chart?.chart.resize();
+  function setHeight() {
+    place.style.height = `${Math.max(1, Math.min(rows.length, kMostRows)) * kRow + 84}px`;
   }
   function draw() {
-    height();
+    setHeight();
     chart?.draw();
   }
   function span(from, until) {
@@ -165,6 +165,7 @@ export function makeTimeLine() {
   }
   function pick(number, found) {
     const {title, lines, command} = describe(number, found);
+    picked.classList.remove("faint");
     picked.replaceChildren(element("strong", {}, title), " ",
         element("span", {}, lines.map((line) => (Array.isArray(line) ? `${line[0]} ${line[1]}` : line)).join(" · ")),
         command ? element("code", {class: "command"}, command) : "");
@@ -183,6 +184,7 @@ export function makeTimeLine() {
     pick(rows[row], {mark});
   }
   function choose(index) {
+    if (rows.length === 0) return;
     row = Math.min(Math.max(0, index), rows.length - 1);
     if (row < top || row >= top + kMostRows) top = Math.min(Math.max(0, row - 5), Math.max(0, rows.length - kMostRows));
     chart.draw();
@@ -207,7 +209,7 @@ export function makeTimeLine() {
 
   // The chart is made when it stands in the page and has a width.
   queueMicrotask(() => {
-    height();
+    setHeight();
     chart = makeChart(place, option);
     chart.chart.on("datazoom", () => {
       const zooms = chart.chart.getOption().dataZoom;
@@ -216,6 +218,10 @@ export function makeTimeLine() {
       if (zooms[2]) top = zooms[2].startValue;
       place.dataset.begin = begin;
       place.dataset.end = end;
+    });
+    // How many lines the picture has, for tests.
+    chart.chart.on("finished", () => {
+      place.dataset.lines = chart.chart.getOption().yAxis[0].data.length;
     });
     const pen = chart.chart.getZr();
     pen.on("mousemove", (event) => {
@@ -246,7 +252,7 @@ export function makeTimeLine() {
     const go = (index) => {
       mark = -1;
       choose(index);
-      pick(rows[row], null);
+      if (rows.length > 0) pick(rows[row], null);
     };
     const act = keys[event.key] ?? keys[event.key.toLowerCase()];
     if (!act || event.ctrlKey || event.metaKey || event.altKey) return;

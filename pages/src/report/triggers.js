@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The triggers: a call and the function that makes it. What is searched or chosen here limits all other parts.
-import {duration as human} from "../common/page.js";
+import {duration as human, element} from "../common/page.js";
 import {makeTable} from "../common/table.js";
-import {cells, functionOf, moduleOf, show, shown, whenShownChanges} from "./data.js";
+import {cells, functionOf, moduleOf, show, shown, waits, whenShownChanges} from "./data.js";
 
 export function makeTriggers() {
   let own = false, chosen = null, found = null, searched = "", timer = 0;
@@ -36,10 +36,26 @@ export function makeTriggers() {
       timer = setTimeout(tell, 200);
     },
   });
+  // An event loop waits most of its life: without its waits, the pictures show its work.
+  const working = cells.filter((cell) => !waits(cell));
+  const button = element("button", {type: "button", "aria-pressed": "false", onclick: () => {
+    if (button.getAttribute("aria-pressed") === "true") {
+      show(null);
+      return;
+    }
+    chosen = found = null;
+    table.clear();
+    own = true;
+    show(new Set(working.map((cell) => cell.number)), "what does not wait");
+    own = false;
+    button.setAttribute("aria-pressed", "true");
+  }}, "Leave out what waits");
   whenShownChanges(() => {
+    button.setAttribute("aria-pressed", "false");
     if (own || shown !== null) return;
     chosen = found = null;
     table.clear();
   });
-  return table.place;
+  if (working.length === cells.length || working.length === 0) return table.place;
+  return element("div", {}, element("div", {class: "bar no-print"}, button), table.place);
 }

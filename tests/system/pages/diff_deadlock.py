@@ -36,6 +36,7 @@ def compared(folder):
     page = os.path.join(folder, "diff.html")
     run(0, USCOPE, "diff", "--normal", os.path.join(folder, "good.db"), "--abnormal", os.path.join(folder, "bad.db"), "--html", page)
     run(0, "node", os.path.join(HERE, "diff_page.mjs"), page)
+    run(0, "node", os.path.join(HERE, "random_reader.mjs"), page, "40", "2")
 
 
 def hung(folder):
@@ -49,6 +50,7 @@ def hung(folder):
     try:
         run(1, USCOPE, "deadlock", trace, "--html", page)
         run(0, "node", os.path.join(HERE, "deadlock_page.mjs"), page)
+        run(0, "node", os.path.join(HERE, "random_reader.mjs"), page, "40", "3")
         # Of what runs: the page is written by a process that may still write.
         run(1, USCOPE, "deadlock", *BACKEND_OPTIONS, "--pid", str(left[0]), "--html", page, "--force")
         with open(page, encoding="utf-8") as file:

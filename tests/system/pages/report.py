@@ -28,12 +28,13 @@ def run(*command):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         trace, page = os.path.join(folder, "shell.db"), os.path.join(folder, "shell.html")
-        script = 'for i in 1 2 3; do cat /etc/passwd; sleep 0.05; done; cat "$0" /nowhere; exit 0'
+        script = 'for i in 1 2 3 4 5; do cat /etc/passwd; sleep 0.05; done; cat "$0" /nowhere; exit 0'
         done = record(USCOPE, [], ["sh", "-c", script, HOSTILE], trace)
         if not os.path.exists(trace):
             sys.exit(f"no recording: {done.stderr}")
         run(USCOPE, "report", trace, "--html", page)
         run("node", os.path.join(HERE, "report_page.mjs"), page)
+        run("node", os.path.join(HERE, "random_reader.mjs"), page, "60", "1")
 
 
 main()

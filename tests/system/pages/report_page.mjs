@@ -99,6 +99,55 @@ assert.ok(shown.every((call) => call === "openat"), shown.join());
 await page.getByRole("button", {name: "Show everything"}).click();
 assert.equal(await page.locator(".limit:visible").count(), 0);
 
+// What is searched limits every picture, with many, one and no thread left; no picture keeps what was shown before.
+const kinds = data.cells.kind.map((kind) => data.kinds[kind].name);
+const threadsWith = (wanted) => data.threads.filter((one, number) => one.cell.some((cell) => wanted(kinds[cell])) ||
+    data.cube.cell.some((cell, i) => data.cube.thread[i] === number && wanted(kinds[cell]))).length;
+const drawn = async (lines) => {
+  await page.waitForFunction((wanted) => document.getElementById("time-line-chart").dataset.lines === String(wanted), lines);
+  return lines;
+};
+const searched = async (word) => {
+  await page.getByLabel("Search lines").first().fill(word);
+  await page.locator(".limit", {hasText: `“${word}”`}).waitFor();
+};
+const perCall = new Map([...new Set(kinds)].map((name) => [name, threadsWith((kind) => kind.includes(name))]));
+const all = data.threads.length;
+for (const wanted of [(threads) => threads > 1 && threads < all, (threads) => threads === 1]) {
+  const [name, threads] = [...perCall].find(([name, threads]) => wanted(threads) && /^\w+$/.test(name)) ?? [];
+  assert.ok(name, `a call of some threads: ${JSON.stringify([...perCall])}`);
+  await searched(name);
+  // A function may have the word, too.
+  assert.ok(await page.locator("#time-line [role=status]").first().innerText().then((said) => Number(said.split(" ")[0])) >= threads);
+  await drawn(await page.locator("#time-line [role=status]").first().innerText().then((said) => Number(said.split(" ")[0])));
+}
+await searched("zzzz-nothing");
+await drawn(0);
+assert.match(await text("#flame .flame"), /None of what is chosen/);
+assert.match(await text("#heat [role=status]"), /^0 calls/);
+await line.focus();
+for (const key of ["ArrowDown", "n", "p", "+", "Home"]) await page.keyboard.press(key);
+await page.mouse.move(box.x + 400, box.y + 22);
+await page.getByRole("button", {name: "Show everything"}).click();
+await drawn(all);
+// The search for threads is the time line's own.
+const threadSearch = page.locator("#time-line").getByLabel("Search threads");
+for (const [word, lines] of [["cat", data.threads.filter((one) => one.process === "cat").length], [String(data.threads[0].tid), 1], ["zzzz", 0]]) {
+  await threadSearch.fill(word);
+  await drawn(lines);
+  await line.focus();
+  for (const key of ["ArrowDown", "n", "ArrowUp"]) await page.keyboard.press(key);
+}
+await threadSearch.fill("");
+await drawn(all);
+
+// What waits can be left out: the same as choosing all other cells.
+await page.getByRole("button", {name: "Leave out what waits"}).click();
+assert.match(await text(".limit"), /only what does not wait/);
+assert.ok(!(await text("#flame .flame")).includes("wait4"));
+await page.getByRole("button", {name: "Leave out what waits"}).click();
+assert.equal(await page.locator(".limit:visible").count(), 0);
+
 // Names of traced programs are text, whatever they hold, and what turns the direction of writing is shown as its bytes.
 const processes = await text("#processes");
 assert.ok(processes.includes("</script><img src=x onerror=alert(1)>"), processes);
