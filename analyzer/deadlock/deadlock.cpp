@@ -7,6 +7,7 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -74,7 +75,8 @@ class Diagnostician {
   [[nodiscard]] Finding finding(const GraphFinding& found) const;
   void add_openings(const CallWait& wait, std::vector<Opening>& out) const;
   [[nodiscard]] std::vector<ComputingThread> computing() const;
-  [[nodiscard]] std::vector<OtherWait> other_waits() const;
+  [[nodiscard]] std::vector<OtherWait> other_waits(const std::vector<std::string>& enders,
+                                                   const std::vector<Finding>& findings) const;
   [[nodiscard]] bool is_awake_at_monitor() const;
 
   LastCalls calls_;
@@ -453,13 +455,19 @@ std::vector<ComputingThread> Diagnostician::computing() const {
 }
 
 // Of equally long waits, to the second, the one whose thread came first into the trace: usually a first thread.
-std::vector<OtherWait> Diagnostician::other_waits() const {
+std::vector<OtherWait> Diagnostician::other_waits(const std::vector<std::string>& enders,
+                                                  const std::vector<Finding>& findings) const {
+  std::set<std::int64_t> named;
+  for (const Finding& finding : findings)
+    for (const BlockedThread& thread : finding.threads) named.insert(thread.tid);
   std::vector<std::size_t> threads = waiting_elsewhere(calls_);
   std::stable_sort(threads.begin(), threads.end(), [this](std::size_t a, std::size_t b) {
     return calls_.threads[a].waited_ns / kSecondNs > calls_.threads[b].waited_ns / kSecondNs;
   });
   std::vector<OtherWait> out;
-  std::map<std::tuple<std::string, CallObject, std::string, std::string, std::string>, std::size_t> places;
+  using Place =
+      std::tuple<std::string, CallObject, std::vector<std::string>, std::string, std::string, std::string, bool>;
+  std::map<Place, std::size_t> places;
   for (const std::size_t i : threads) {
     const LastCall& thread = calls_.threads[i];
     const LastProcess& process = calls_.processes[thread.process];
@@ -467,9 +475,14 @@ std::vector<OtherWait> Diagnostician::other_waits() const {
     const std::string function = frame && frame->app ? frame->function : "";
     const LookedThread* seen = looked(thread);
     const std::string halted = seen ? halted_text(*seen) : "";
-    const auto [place, is_new] =
-        places.try_emplace({thread.call, thread.object, function, waits_[i].text, halted}, out.size());
-    if (is_new) out.push_back({thread.call, thread.object, function, waits_[i].text, halted, {}, thread.stack});
+    const bool accused = named.contains(thread.tid);
+    const auto [place, is_new] = places.try_emplace(
+        {thread.call, thread.object, application_chain(thread.stack), waits_[i].text, halted, enders[i], accused},
+        out.size());
+    const bool behind = !findings.empty() && !accused && stuck_[i];
+    if (is_new)
+      out.push_back(
+          {thread.call, thread.object, function, waits_[i].text, halted, enders[i], accused, behind, {}, thread.stack});
     out[place->second].threads.push_back(
         {process.pid, thread.tid, thread.name, process.program, thread.waited_ns, thread.attached});
   }
@@ -517,11 +530,11 @@ Result<Diagnosis> Diagnostician::run() {
   for (std::size_t i = 0; i < calls_.threads.size(); i++)
     if (calls_.threads[i].wait) out.blocked.push_back(blocked(i));
   out.computing = computing();
-  out.other_waits = other_waits();
   out.edges = edges();
   out.awake_at_monitor = is_awake_at_monitor();
+  const Situation situation{calls_, objects_, waiters_, stuck_};
+  out.other_waits = other_waits(who_may_end(situation), out.findings);
   if (out.findings.empty()) {
-    const Situation situation{calls_, objects_, waiters_, stuck_};
     out.reason = why_none(situation);
     if (auto why = why_undecided(situation, look_, waits_); !why.empty()) {
       out.verdict = Verdict::kUndecided;

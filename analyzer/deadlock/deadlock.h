@@ -52,13 +52,16 @@ struct ComputingThread {
   std::vector<std::int64_t> waited_by;  // tids of threads that wait for it: for a lock that it holds, or for its end
 };
 
-// Threads that are inside the same call, other than a futex wait, about the same object, in the same function.
+// Threads that are inside the same call, other than a futex wait, about the same object, called from the same place.
 struct OtherWait {
   std::string call;
   CallObject object;
   std::string function;  // of the application; empty: no stack
   std::string wait;      // the call with its arguments; empty: not looked at
   std::string halted;    // "stopped by SIGTTOU"; empty: they are not
+  std::string ended_by;  // who could end it, as who_may_end() has it
+  bool accused = false;  // a finding names the threads
+  bool behind = false;   // no finding names them, but they wait for good, too
   struct Waiting {
     std::int64_t pid = 0;
     std::int64_t tid = 0;

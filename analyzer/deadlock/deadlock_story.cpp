@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "analyzer/deadlock/task_names.h"
 #include "support/clock.h"
 #include "support/text.h"
 
@@ -17,12 +18,6 @@ namespace uscope::analyzer {
 namespace {
 
 constexpr std::size_t kNamed = 6;  // threads in one sentence
-
-// "thread 12 `worker`".
-std::string thread_text(const LastCall& thread) {
-  return thread.name.empty() ? fmt::format("thread {}", thread.tid)
-                             : fmt::format("thread {} `{}`", thread.tid, thread.name);
-}
 
 std::string function_of(const LastCall& thread) {
   const StackLine* line = application_frame(thread.stack);
@@ -48,7 +43,6 @@ class Wording {
   std::string stall(const GraphFinding& finding) const;
   std::string holders(const GraphFinding& finding) const;
   std::string stopped(const GraphFinding& finding) const;
-  std::string none() const;
 
  private:
   [[nodiscard]] const LastCall& call(std::size_t i) const { return it_.calls.threads[i]; }
@@ -63,7 +57,6 @@ class Wording {
   [[nodiscard]] std::string process_name(std::size_t process) const;
   [[nodiscard]] std::string could_still(const GraphFinding& finding, const std::string& deed) const;
   [[nodiscard]] std::string former_wakers(std::size_t i) const;
-  [[nodiscard]] int explains(std::size_t i) const;
 
   const Situation& it_;
 };
@@ -143,7 +136,7 @@ std::string Wording::waits(std::size_t i) const {
     return who + "to enter the monitor of " +
            (object.monitor_class.empty() ? "an object" : "a " + object.monitor_class) + " at " +
            hex_number(object.address) + where;
-  if (primitive == Primitive::kJoin) return who + "for a thread's end" + where;
+  if (primitive == Primitive::kJoin) return who + "for a thread to exit" + where;
   if (primitive == Primitive::kVfork) return who + "for its child of vfork to execute a program or to end" + where;
   if (primitive == Primitive::kPark) return who + "to be unparked" + where;
   const bool at = primitive == Primitive::kConditionVariable || primitive == Primitive::kRustCondvar ||
@@ -159,10 +152,8 @@ std::string Wording::waits_for_owner(std::size_t i) const {
   return waits(i) + ", held by " + name(owner);
 }
 
-// "process 12 `server`".
 std::string Wording::process_name(std::size_t process) const {
-  const LastProcess& it = it_.calls.processes[process];
-  return it.program.empty() ? fmt::format("process {}", it.pid) : fmt::format("process {} `{}`", it.pid, it.program);
+  return process_text(it_.calls.processes[process]);
 }
 
 // "thread 12 `a` of process 12 `app` waits in read(3<pipe:[4711]>) in serve: the write end of pipe:[4711] is open in
@@ -207,7 +198,7 @@ std::string Wording::holders(const GraphFinding& finding) const {
     text = waits_for_holders(finding.threads[0]) + ". Nobody else could end this wait";
   } else {
     const std::vector<std::size_t>& told = circle.size() < 2 ? finding.threads : circle;
-    text = fmt::format("{} threads wait for each other{}: {}", told.size(), circle.size() < 2 ? "" : ", in a circle",
+    text = fmt::format("{} threads wait for each other{}: {}", told.size(), circle.size() < 2 ? "" : " in a cycle",
                        circle.size() < 2 ? told_once(told, tell) : listed(told, "; ", tell));
     const std::size_t others = finding.threads.size() - told.size();
     if (others == 1) text += ". The other thread that could end one of these waits waits for good, too";
@@ -241,7 +232,7 @@ std::string Wording::stopped(const GraphFinding& finding) const {
 
 std::string Wording::cycle(const GraphFinding& finding) const {
   return fmt::format(
-      "{} threads wait for each other, in a circle: {}.{}", finding.threads.size(),
+      "{} threads wait for each other in a cycle: {}.{}", finding.threads.size(),
       listed(finding.threads, "; ", [&](std::size_t i) { return waits_for_owner(i); }),
       finding.weak ? could_still(finding, "cancel one that joins, or unlock what it has not locked") : "");
 }
@@ -329,78 +320,6 @@ std::string Wording::stall(const GraphFinding& finding) const {
   return text;
 }
 
-// Of the free threads, which are named first: the lower, the earlier. A holder that computes says why all wait; one
-// that waits for an outside event explains more than one that runs.
-int Wording::explains(std::size_t i) const {
-  const auto waits_for_it = [&](const Waiter& waiter) {
-    return waiter.held && waiter.releaser == Releaser::kOwner && waiter.owner == i;
-  };
-  if (computes(it_.calls, call(i)) && std::any_of(it_.waiters.begin(), it_.waiters.end(), waits_for_it)) return 0;
-  return call(i).standing == Standing::kElsewhere ? 1 : 2;
-}
-
-std::string Wording::none() const {
-  std::size_t waiting = 0;
-  std::optional<std::size_t> held;
-  for (std::size_t i = 0; i < it_.waiters.size(); i++) {
-    if (call(i).wait) waiting++;
-    if (call(i).wait && it_.waiters[i].held && !held) held = i;
-  }
-  if (waiting == 0) {
-    const std::size_t others = waiting_elsewhere(it_.calls).size();
-    std::string none = "no thread waits for a futex at the end";
-    if (others == 0) return none;
-    // Who can end waits from outside says more than how many there are.
-    std::string ended_by;
-    std::set<std::string> told;
-    for (std::size_t i = 0; i < it_.waiters.size(); i++) {
-      const CallWait& wait = it_.objects[i].call_wait;
-      if (wait.why.empty() || wait.state == CallWait::State::kNotLooked) continue;
-      const bool halted = wait.state == CallWait::State::kGoesOn;
-      const std::string part = halted ? name(i) + " is " + wait.why
-                                      : fmt::format("{} in {} can be ended by {}", name(i), wait.text, wait.why);
-      if (!told.insert(wait.why).second || told.size() > kNamed) continue;
-      ended_by += (ended_by.empty() ? "" : "; ") + part;
-    }
-    if (!ended_by.empty()) return "no deadlock found, as far as known: " + ended_by;
-    return none +
-           (others == 1 ? ", but 1 thread waits in another call"
-                        : fmt::format(", but {} threads wait in other calls", others)) +
-           ", which may be what hangs";
-  }
-  if (!held) return "the threads that wait for futexes will go on by themselves, or may just have been woken";
-  std::vector<std::size_t> free;
-  for (std::size_t i = 0; i < it_.waiters.size(); i++)
-    if (!it_.stuck[i] && !it_.waiters[i].held && can_reach(it_.waiters[i], it_.waiters[*held])) free.push_back(i);
-  std::stable_sort(free.begin(), free.end(), [&](std::size_t a, std::size_t b) { return explains(a) < explains(b); });
-  for (std::size_t i = 0; i < it_.waiters.size(); i++)
-    if (free.empty() && it_.waiters[i].held &&
-        (it_.waiters[i].release_event != ReleaseEvent::kLock || it_.objects[i].what.is_lock) &&
-        it_.waiters[i].releaser == Releaser::kUnknown && call(i).wait && call(i).wait->handlers &&
-        !it_.waiters[i].outsiders)
-      return "a signal may come whose handler wakes " + name(i);
-  if (free.empty())
-    return "somebody outside of what was traced, or of what it tells, can still wake the threads that wait";
-  const auto does = [&](std::size_t i) {
-    switch (call(i).standing) {
-      case Standing::kElsewhere: {
-        const CallWait& wait = it_.objects[i].call_wait;
-        if (wait.state == CallWait::State::kGoesOn && !wait.why.empty()) return name(i) + " is " + wait.why;
-        const std::string in = name(i) + " waits in " + (wait.text.empty() ? call(i).call : wait.text);
-        return wait.why.empty() ? in : in + ", which " + wait.why + " can end";
-      }
-      case Standing::kTimed:
-        return name(i) + " waits with a timeout";
-      case Standing::kRuns:
-        if (!computes(it_.calls, call(i))) return name(i) + " runs";
-        return fmt::format("{} has made no call for {}", name(i), human_duration(static_cast<double>(call(i).idle_ns)));
-      default:
-        return name(i) + " may just have been woken";
-    }
-  };
-  return "the threads that wait can still be woken: " + listed(free, ", ", does);
-}
-
 }  // namespace
 
 bool computes(const LastCalls& calls, const LastCall& thread) {
@@ -434,10 +353,6 @@ std::string explain(const Situation& situation, const GraphFinding& finding) {
     default:
       return wording.stall(finding);
   }
-}
-
-std::string why_none(const Situation& situation) {
-  return Wording(situation).none();
 }
 
 }  // namespace uscope::analyzer

@@ -38,7 +38,11 @@ struct Situation {
 
 [[nodiscard]] std::string explain(const Situation& situation, const GraphFinding& finding);
 
-// The sentence that explains why there is no finding.
+// The sentence that explains why there is no finding: who can still end which wait, and where those stand.
 [[nodiscard]] std::string why_none(const Situation& situation);
+
+// For each thread that waits in another call than futex who could end that, as far as known: "process 12 `sleep`, which
+// has the write end of pipe:[7] open (descriptor 1) and waits in clock_nanosleep()". Empty: nobody is known.
+[[nodiscard]] std::vector<std::string> who_may_end(const Situation& situation);
 
 }  // namespace uscope::analyzer

@@ -12,7 +12,7 @@ void WaitFollower::descriptor(const LookedDescriptor& waited) {
     return unknown(fmt::format("a file in the set of epoll descriptor {} whose own number was closed",
                                waited.via_fd.value_or(-1)));
   const Resource* found = own(waited.fd);
-  if (!found) return unknown(fmt::format("what ends its wait for descriptor {}, of which nothing is known", waited.fd));
+  if (!found) return unknown(fmt::format("whatever descriptor {} stands for, of which nothing is known", waited.fd));
   if (waited.is_opening()) {
     out_.is_at_fifo = true;
     const char* const deed = waited.wants == "read" ? "write" : "read";
@@ -21,7 +21,7 @@ void WaitFollower::descriptor(const LookedDescriptor& waited) {
   if (waited.wants == "lock") return lock(*found);
   if (waited.wants != "write" && found->queued.value_or(0) > 0 && !found->listening)
     return outside("what lies in " + found->name);
-  if (waited.wants == "other" && found->type != "pidfd") return unknown("what ends its wait for " + found->name);
+  if (waited.wants == "other" && found->type != "pidfd") return unknown("something that is not known of " + found->name);
   if (found->type == "pipe" || found->type == "fifo") return pipe(waited, *found);
   if (found->is_terminal()) return terminal(waited, *found);
   if (found->is_socket()) return socket(waited, *found);
@@ -34,7 +34,7 @@ void WaitFollower::descriptor(const LookedDescriptor& waited) {
                                                                        {"device", "the device "}};
   const auto known = kOthers.find(found->type);
   if (known != kOthers.end()) return outside(known->second + found->name);
-  unknown("what ends its wait for " + found->name);
+  unknown("something that is not known of " + found->name);
 }
 
 void WaitFollower::socket(const LookedDescriptor& waited, const Resource& own) {
@@ -62,7 +62,7 @@ void WaitFollower::eventfd(const Resource& own) {
     return is_driver && having_it.count(it.process_id) != 0;
   });
   if (has_driver || look_.kernel_signals || (only_own && !has_all_calls()))
-    unknown(fmt::format("whether the kernel signals {}, which it does where a program has asked for it", own.name));
+    unknown(fmt::format("the kernel, if a program has asked it to signal {}", own.name));
   ends(own, others, "a descriptor of");
 }
 

@@ -91,7 +91,7 @@ void WaitFollower::system_v(const std::string& lock_class) {
     if (!is_set || awaited.count(held.id) != 0) users += (users.empty() ? "" : "; ") + user_text(held);
   }
   const std::string name = fmt::format("the System V {} {}", is_set ? "semaphores" : "message queue", number);
-  if (users.empty()) return unknown("who uses " + name);
+  if (users.empty()) return unknown("whoever uses " + name);
   if (!is_private || !has_all_calls()) {
     out_.nobody_comes = is_gone;
     return whoever(name, fmt::format("any process that {} {} ({})", is_set ? "changes" : "uses", name, users));

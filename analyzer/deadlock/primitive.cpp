@@ -275,21 +275,11 @@ std::string_view primitive_name(Primitive primitive) {
 }
 
 std::string_view primitive_phrase(Primitive primitive) {
-  constexpr std::array<std::string_view, 15> kPhrases{"a futex",
-                                                      "a mutex",
-                                                      "a read-write lock",
-                                                      "a condition variable",
-                                                      "a semaphore",
-                                                      "a barrier",
-                                                      "a thread's end",
-                                                      "a once-initialiser",
-                                                      "being unparked",
-                                                      "a Rust mutex",
-                                                      "a Rust read-write lock",
-                                                      "a Rust condition variable",
-                                                      "Go's scheduler",
-                                                      "a child of vfork",
-                                                      "the monitor of a Java object"};
+  constexpr std::array<std::string_view, 15> kPhrases{
+      "a futex",        "a mutex",          "a read-write lock",           "a condition variable",
+      "a semaphore",    "a barrier",        "a thread's exit (join)",      "a once-initialiser",
+      "being unparked", "a Rust mutex",     "a Rust read-write lock",      "a Rust condition variable",
+      "Go's scheduler", "a child of vfork", "the monitor of a Java object"};
   return kPhrases.at(static_cast<std::size_t>(primitive));
 }
 
@@ -302,6 +292,21 @@ const StackLine* application_frame(const StackLines& stack) {
   }
   if (!found && !stack.empty()) found = &stack.front();
   return found;
+}
+
+std::vector<std::string> application_chain(const StackLines& stack) {
+  constexpr std::size_t kMost = 8;
+  std::vector<std::string> chain;
+  const StackLine* first = application_frame(stack);
+  for (const StackLine& line : stack) {
+    if (&line == first && !line.function.empty()) chain.push_back(line.function);
+    const bool is_start = line.function == "main" || line.function == "_start";
+    const bool is_named = !is_start && !line.function.empty() && !line.function.starts_with(line.module + "+0x");
+    if (chain.empty() || &line == first || !line.app || !is_named || chain.back() == line.function) continue;
+    if (chain.size() == kMost) break;
+    chain.push_back(line.function);
+  }
+  return chain;
 }
 
 Classified classify(const FutexWait& wait, const StackLines& stack) {

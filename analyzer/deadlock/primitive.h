@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analyzer/deadlock/futex_wait.h"
 
@@ -50,5 +51,8 @@ struct Classified {
 // statically). Without one: the innermost frame of the application's binaries, then the innermost of all; null if there
 // is no stack.
 [[nodiscard]] const StackLine* application_frame(const StackLines& stack);
+// The names of that frame and of the application's functions that called it, innermost first: at most 8, without main and
+// those that have no name.
+[[nodiscard]] std::vector<std::string> application_chain(const StackLines& stack);
 
 }  // namespace uscope::analyzer

@@ -179,7 +179,7 @@ CallWait WaitFollower::follow(const LastCall& thread) {
   const bool nothing =
       looked_->descriptors.empty() && looked_->processes.empty() && !out_.anyone && !system_v_class(looked_->call);
   if (nothing && asks_many(looked_->call) && !looked_->call.starts_with("epoll")) outside("a signal");
-  if (nothing) unknown(fmt::format("what ends its {}, which is not followed", looked_->call));
+  if (nothing) unknown(fmt::format("something that is not known: uscope does not follow {}", looked_->call));
 #define USC_ASK(way) way();
   USC_WAYS_OUT(USC_ASK)
 #undef USC_ASK

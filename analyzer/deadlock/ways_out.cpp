@@ -60,7 +60,7 @@ void WaitFollower::limits() {
     return outside("the time, since a limit of a socket was changed while it waits");
   if (looked_->timed) return;
   if (!waited) return outside("the time, if the call has a limit");
-  unknown(fmt::format("whether {} has a time limit (SO_RCVTIMEO, SO_SNDTIMEO), which the kernel did not tell",
+  unknown(fmt::format("a time limit of {} (SO_RCVTIMEO, SO_SNDTIMEO), if it has one: the kernel did not say",
                       waited->name));
 }
 

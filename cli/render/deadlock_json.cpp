@@ -107,6 +107,9 @@ ordered_json other_waits_json(const std::vector<analyzer::OtherWait>& waits) {
                     {"object_doubtful", wait.object.doubtful},
                     {"descriptor", wait.object.number ? ordered_json(*wait.object.number) : ordered_json()},
                     {"function", wait.function.empty() ? ordered_json() : json_value(wait.function)},
+                    {"ended_by", wait.ended_by.empty() ? ordered_json() : json_value(wait.ended_by)},
+                    {"behind", wait.behind},
+                    {"stack", stack_json(wait.stack)},
                     {"count", wait.threads.size()},
                     {"threads", threads}});
   }

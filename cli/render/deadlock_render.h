@@ -10,7 +10,8 @@
 
 namespace uscope::cli {
 
-[[nodiscard]] std::string deadlock_text(const analyzer::Diagnosis& diagnosis, TextWidth width);
+// `stacks`: also of the threads that no finding names.
+[[nodiscard]] std::string deadlock_text(const analyzer::Diagnosis& diagnosis, TextWidth width, bool stacks = false);
 // docs/json/deadlock.schema.json
 [[nodiscard]] nlohmann::ordered_json deadlock_value(const analyzer::Diagnosis& diagnosis);
 [[nodiscard]] std::string deadlock_json(const analyzer::Diagnosis& diagnosis);

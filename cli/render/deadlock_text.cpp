@@ -23,10 +23,11 @@ namespace {
 using analyzer::BlockedThread;
 using analyzer::StackLine;
 
-constexpr std::size_t kFrames = 12;   // the application's frames of one thread
+constexpr std::size_t kFrames = 12;  // the application's frames of one thread
+constexpr std::size_t kAllFrames = 512;
 constexpr std::size_t kThreads = 16;  // threads of one finding shown with their stacks
 constexpr std::size_t kBlocked = 10;  // other threads, one line each
-constexpr std::size_t kOthers = 8;    // lines of threads in other calls
+constexpr std::size_t kOthers = 12;   // lines of threads in other calls
 constexpr std::size_t kListed = 4;    // threads in one of these lines
 constexpr std::size_t kOpenings = 4;  // descriptors of one finding whose origin is told
 
@@ -76,15 +77,15 @@ std::string line_of(std::size_t indent, const std::string& text, TextWidth width
 
 // The application's frames, innermost first, from the function on that waits, then the frames between it and the
 // kernel: those of libraries, and the functions around a lock that the application has from a library.
-std::string stack(const BlockedThread& thread, TextWidth width) {
+std::string stack(const analyzer::StackLines& lines, TextWidth width, std::size_t most = kFrames) {
   std::string out;
-  const StackLine* waits = analyzer::application_frame(thread.stack);
-  const auto first = std::find_if(thread.stack.begin(), thread.stack.end(),
-                                  [&](const StackLine& line) { return line.app && &line == waits; });
+  const StackLine* waits = analyzer::application_frame(lines);
+  const auto first =
+      std::find_if(lines.begin(), lines.end(), [&](const StackLine& line) { return line.app && &line == waits; });
   std::size_t shown = 0;
-  for (auto line = first; line != thread.stack.end(); ++line) {
+  for (auto line = first; line != lines.end(); ++line) {
     if (!line->app) continue;
-    if (shown++ == kFrames) {
+    if (shown++ == most) {
       out += "      …\n";
       break;
     }
@@ -92,7 +93,7 @@ std::string stack(const BlockedThread& thread, TextWidth width) {
   }
   std::string through;
   std::string last;
-  for (auto line = thread.stack.begin(); line != first; ++line) {
+  for (auto line = lines.begin(); line != first; ++line) {
     const std::string name = printable(line->function);
     if (name != last) through += (through.empty() ? "" : " ← ") + name;
     last = name;
@@ -101,9 +102,10 @@ std::string stack(const BlockedThread& thread, TextWidth width) {
   return out;
 }
 
+constexpr std::size_t kColumns = 10;
+
 // The heading of a paragraph, padded to the column in which the sentences start.
 std::string heading_cell(std::string_view heading, TextWidth width, Ink ink = Ink::kHeading) {
-  constexpr std::size_t kColumns = 10;
   return width.paint(ink, heading) + std::string(kColumns - heading.size(), ' ');
 }
 
@@ -143,10 +145,10 @@ std::string finding_text(const analyzer::Finding& finding, TextWidth width) {
       out += fmt::format("    and {} more threads (--format json has all)\n", finding.threads.size() - i);
       break;
     }
-    const std::string lines = stack(finding.threads[i], width);
+    const std::string lines = stack(finding.threads[i].stack, width);
     // Threads in the same place are told once.
     std::size_t same = i + 1;
-    while (i >= 2 && same < finding.threads.size() && stack(finding.threads[same], width) == lines) same++;
+    while (i >= 2 && same < finding.threads.size() && stack(finding.threads[same].stack, width) == lines) same++;
     out += line_of(4, header(finding.threads[i]), width) + lines;
     if (same > i + 1) {
       out += fmt::format("    and {} {} in the same place\n", same - i - 1, same == i + 2 ? "other" : "others");
@@ -173,7 +175,7 @@ std::string blocked_line(const std::vector<const BlockedThread*>& threads, TextW
   return line_of(4, text + (threads.size() > kListed ? " …" : ""), width);
 }
 
-std::string others(const analyzer::Diagnosis& diagnosis, TextWidth width) {
+std::string others(const analyzer::Diagnosis& diagnosis, TextWidth width, bool stacks) {
   std::set<std::int64_t> accused;
   for (const auto& finding : diagnosis.findings)
     for (const auto& thread : finding.threads) accused.insert(thread.tid);
@@ -197,6 +199,7 @@ std::string others(const analyzer::Diagnosis& diagnosis, TextWidth width) {
     std::iter_swap(groups[i].begin(), std::max_element(groups[i].begin(), groups[i].end(), longest));
     shown += groups[i].size();
     out += blocked_line(groups[i], width);
+    if (stacks) out += stack(groups[i][0]->stack, width, kAllFrames);
   }
   if (count > shown) out += fmt::format("    and {} more (--format json has all)\n", count - shown);
   return fmt::format("{}{}{}{} for a futex:\n{}", heading_cell(accused.empty() ? "WAITING" : "BEHIND", width), count,
@@ -213,7 +216,10 @@ std::string other_line(const analyzer::OtherWait& wait) {
   } else if (wait.object.number) {
     text += fmt::format(" of descriptor {}", *wait.object.number);
   }
-  if (!wait.function.empty()) text += " in " + printable(wait.function);
+  const std::vector<std::string> chain = analyzer::application_chain(wait.stack);
+  if (!wait.function.empty() && chain.empty()) text += " in " + printable(wait.function);
+  for (std::size_t i = 0; i < chain.size() && !wait.function.empty(); i++)
+    text += (i == 0 ? " in " : " ← ") + printable(chain[i]);
   if (!wait.halted.empty()) text += ", " + printable(wait.halted);
   const auto& threads = wait.threads;
   if (threads.size() == 1) return text + fmt::format(": {}, for {}", who(threads[0]), waited(threads[0]));
@@ -222,17 +228,30 @@ std::string other_line(const analyzer::OtherWait& wait) {
   return text + (threads.size() > kListed ? " …" : "");
 }
 
-std::string other_waits(const analyzer::Diagnosis& diagnosis, TextWidth width) {
-  const auto& waits = diagnosis.other_waits;
+// Who could end it, unless the verdict has told already.
+std::string ended_by(const analyzer::Diagnosis& diagnosis, const analyzer::OtherWait& wait) {
+  if (wait.ended_by.empty() || diagnosis.reason.find(wait.ended_by) != std::string::npos) return "";
+  return "; can be ended by " + printable(wait.ended_by);
+}
+
+// Those behind the threads of findings, or the others that no finding names.
+std::string other_waits(const analyzer::Diagnosis& diagnosis, TextWidth width, bool stacks, bool behind) {
+  std::vector<const analyzer::OtherWait*> waits;
   std::size_t count = 0;
-  for (const auto& wait : waits) count += wait.threads.size();
+  for (const auto& wait : diagnosis.other_waits) {
+    if (wait.accused || wait.behind != behind) continue;
+    waits.push_back(&wait);
+    count += wait.threads.size();
+  }
   if (count == 0) return "";
   std::string out =
-      heading_cell("WAITING", width) +
+      heading_cell(behind ? "BEHIND" : "WAITING", width) +
       (count == 1 ? "1 thread waits in another call:\n" : fmt::format("{} threads wait in other calls:\n", count));
   for (std::size_t i = 0; i < waits.size(); i++) {
-    if (i == kOthers) return out + fmt::format("    and {} more kinds (--format json has all)\n", waits.size() - i);
-    out += line_of(4, other_line(waits[i]), width);
+    if (i == kOthers && waits.size() > kOthers + 1)
+      return out + fmt::format("    and {} more kinds (--format json has all)\n", waits.size() - i);
+    out += line_of(4, other_line(*waits[i]) + ended_by(diagnosis, *waits[i]), width);
+    if (stacks) out += stack(waits[i]->stack, width, kAllFrames);
   }
   return out;
 }
@@ -261,16 +280,18 @@ std::string computing(const analyzer::Diagnosis& diagnosis, TextWidth width) {
 
 }  // namespace
 
-std::string deadlock_text(const analyzer::Diagnosis& diagnosis, TextWidth width) {
+std::string deadlock_text(const analyzer::Diagnosis& diagnosis, TextWidth width, bool stacks) {
   std::string out;
   for (const auto& finding : diagnosis.findings) out += finding_text(finding, width);
   if (diagnosis.findings.empty()) {
     const bool undecided = diagnosis.verdict == analyzer::Verdict::kUndecided;
-    out += paragraph(heading_cell(undecided ? "UNDECIDED" : "NONE", width, undecided ? Ink::kDoubt : Ink::kHeading),
-                     printable(diagnosis.reason), width.columns);
+    const std::string head = undecided ? heading_cell("UNDECIDED", width, Ink::kDoubt)
+                                       : width.paint(Ink::kHeading, "NO DEADLOCK FOUND") + "  ";
+    out += paragraph(head, printable(diagnosis.reason), width.columns, kColumns);
   }
-  out += others(diagnosis, width);
-  out += other_waits(diagnosis, width);
+  out += others(diagnosis, width, stacks);
+  out += other_waits(diagnosis, width, stacks, true);
+  out += other_waits(diagnosis, width, stacks, false);
   out += computing(diagnosis, width);
   for (const std::string& warning : diagnosis.warnings)
     out += paragraph(heading_cell("WARNING", width, Ink::kDoubt), printable(warning), width.columns);

@@ -104,7 +104,10 @@ std::string TextTable::render(TextWidth width) const {
 }
 
 std::string paragraph(const std::string& head, const std::string& text, std::size_t width) {
-  const std::string indent(display_width(head), ' ');
+  return paragraph(head, text, width, display_width(head));
+}
+
+std::string paragraph(const std::string& head, const std::string& text, std::size_t width, std::size_t indent) {
   std::string out;
   std::string line = head;
   std::size_t least = head.size();  // bytes of a line that has no word yet
@@ -113,8 +116,8 @@ std::string paragraph(const std::string& head, const std::string& text, std::siz
     const std::string word = text.substr(at, blank - at);
     if (line.size() > least && display_width(line) + 1 + display_width(word) > width) {
       out += line + "\n";
-      line = indent;
-      least = indent.size();
+      line.assign(indent, ' ');
+      least = indent;
     }
     line += (line.size() > least ? " " : "") + word;
     at = blank + 1;

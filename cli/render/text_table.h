@@ -92,5 +92,8 @@ template <typename Line>
 // A heading and a text behind it, broken at blanks into lines that fit `width`; all lines but the first are indented by
 // the heading's width. Both must be safe for a terminal already (printable).
 [[nodiscard]] std::string paragraph(const std::string& head, const std::string& text, std::size_t width);
+// The same with later lines further out than the head ends, in column `indent`.
+[[nodiscard]] std::string paragraph(const std::string& head, const std::string& text, std::size_t width,
+                                    std::size_t indent);
 
 }  // namespace uscope::cli

@@ -43,6 +43,7 @@ void define_deadlock(Verb& verb) {
   Option* format = verb.add_choice(
       "--format", options->format, "how to print the result: dot is the graph of who waits for whom",
       {{"text", DeadlockFormat::kText}, {"json", DeadlockFormat::kJson}, {"dot", DeadlockFormat::kDot}});
+  verb.add_flag("-k,--stack", options->stacks, "the stack of each thread that waits, in text");
   add_html(verb, format, options->html, options->force);
   add_color(verb);
   add_no_pager(verb);
@@ -67,11 +68,11 @@ int exit_status(const analyzer::Diagnosis& diagnosis) {
 // Makes the result's text of a diagnosis.
 using Render = std::function<std::string(const analyzer::Diagnosis&)>;
 
-Render by_format(DeadlockFormat format) {
-  return [format](const analyzer::Diagnosis& diagnosis) {
+Render by_format(const DeadlockOptions& options) {
+  return [format = options.format, stacks = options.stacks](const analyzer::Diagnosis& diagnosis) {
     if (format == DeadlockFormat::kJson) return deadlock_json(diagnosis);
     if (format == DeadlockFormat::kDot) return deadlock_dot(diagnosis);
-    return deadlock_text(diagnosis, text_width(stdout));
+    return deadlock_text(diagnosis, text_width(stdout), stacks);
   };
 }
 
@@ -89,8 +90,8 @@ Result<void> write_text(const std::string& text, std::FILE* stream) {
 
 }  // namespace
 
-Result<int> show_diagnosis(const analyzer::Diagnosis& diagnosis, DeadlockFormat format) {
-  if (auto done = write_text(by_format(format)(diagnosis), stdout); !done) return done.error();
+Result<int> show_diagnosis(const analyzer::Diagnosis& diagnosis, const DeadlockOptions& options) {
+  if (auto done = write_text(by_format(options)(diagnosis), stdout); !done) return done.error();
   return exit_status(diagnosis);
 }
 
@@ -189,12 +190,12 @@ Result<int> run_deadlock(const DeadlockOptions& options) {
                  "give one of: FILE.db, --pid PID, --app NAME, --cgroup PATH"};
   if (options.html) return write_deadlock_page(options, is_running);
   if (is_running)
-    return diagnose_running(running, by_format(options.format), [](int answer) { return copy_text(answer, stdout); });
+    return diagnose_running(running, by_format(options), [](int answer) { return copy_text(answer, stdout); });
   const Pager pager;
   auto database = open_confined(options.file);
   if (!database) return database.error();
   const auto diagnosis = analyzer::diagnose(*database);
-  return diagnosis ? show_diagnosis(*diagnosis, options.format) : diagnosis.error();
+  return diagnosis ? show_diagnosis(*diagnosis, options) : diagnosis.error();
 }
 
 }  // namespace uscope::cli

@@ -24,6 +24,7 @@ struct DeadlockOptions {
   std::filesystem::path file;  // either this or `running`
   RecordVerbOptions running;
   DeadlockFormat format = DeadlockFormat::kText;
+  bool stacks = false;                        // of all threads that wait, in text
   std::optional<std::filesystem::path> html;  // write a page to this file instead
   bool force = false;                         // also replace a file that exists
 };
@@ -33,6 +34,6 @@ void add_deadlock(CommandLine& line);
 [[nodiscard]] Result<int> run_deadlock(const DeadlockOptions& options);
 
 // Prints a diagnosis and returns the verb's exit status.
-[[nodiscard]] Result<int> show_diagnosis(const analyzer::Diagnosis& diagnosis, DeadlockFormat format);
+[[nodiscard]] Result<int> show_diagnosis(const analyzer::Diagnosis& diagnosis, const DeadlockOptions& options);
 
 }  // namespace uscope::cli

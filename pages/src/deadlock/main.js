@@ -71,7 +71,7 @@ const circles = picture.nodes.some((node) => node.circle), groups = picture.node
 const accused = picture.nodes.some((node) => node.finding !== null && !node.circle);
 const has = (...whats) => picture.nodes.some((node) => whats.includes(node.what) && !node.circle && node.finding === null);
 const legend = element("div", {class: "legend"},
-                       circles ? element("span", {}, element("i", {class: "sign-circle"}), "in a circle: each waits for the next one") : null,
+                       circles ? element("span", {}, element("i", {class: "sign-circle"}), "in a cycle: each waits for the next one") : null,
                        accused ? element("span", {}, element("i", {class: "sign-accused"}), "of a finding: waits for good") : null,
                        has("waits") ? element("span", {}, element("i", {class: "sign-waits"}), "waits") : null,
                        has("computes", "ended", "unknown") ? element("span", {}, element("i", {class: "sign-runs"}), "runs, or is not known") : null,

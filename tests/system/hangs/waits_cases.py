@@ -105,7 +105,7 @@ CASES = [
     # of the machine is armed.
     Case("ends", "alarm_handler", ("undecided",), (), ("main", "cleaner"), attached=("undecided", "none"),
          says=("Nothing but a handler of SIGHUP",), attached_says=("a handler of SIGHUP",)),
-    either("ends", "event", "main", attached=("undecided",), attached_says=("whether the kernel signals",)),
+    either("ends", "event", "main", attached=("undecided",), attached_says=("the kernel, if a program has asked it to signal",)),
     hang("ends", "queue", "main", says=("a descriptor to send to", ", 16 bytes)")),
     hang("ends", "poll_continued", "main", says=("poll(",)),
     hang("ends", "low_stack", "low_reader", "main", attached=("undecided",), attached_says=("Nothing but whatever descriptor",)),

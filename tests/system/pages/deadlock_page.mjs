@@ -8,7 +8,7 @@ const {page, done} = await openPage(process.argv[2]);
 const details = () => page.locator("#details").innerText();
 
 assert.match(await page.locator("h1").innerText(), /Deadlock in .*hung\.db$/);
-assert.match(await page.locator(".verdict").first().innerText(), /^Deadlock: 2 threads wait for each other, in a circle/);
+assert.match(await page.locator(".verdict").first().innerText(), /^Deadlock: 2 threads wait for each other, in a cycle/);
 
 const circle = page.locator(".node.circle");
 assert.equal(await circle.count(), 2);

@@ -25,6 +25,33 @@ TEST_F(CallWaits, AParentWaitsForAChildThatFillsAPipe) {
   expect_no_finding(processes_in({"wait4", "write"}), look, "process 9999 `other`, which is not traced");
 }
 
+// The more is traced, the more is told: who could end a wait, and what that one is doing.
+TEST_F(CallWaits, WhoIsTracedAndFreeIsNamed) {
+  MadeLook look;
+  look.on(1, "read", 3, "read").pipe(77, 1, 3, 2, 4).in_call(2, "clock_nanosleep", 1);
+  const Diagnosis sleeper = look_at(processes_in({"read", "clock_nanosleep"}), look);
+  EXPECT_EQ(sleeper.reason,
+            "thread 100 `t` in read(3<pipe:[77]>) can be ended by process 200 `app`, which has the write end of "
+            "pipe:[77] open (descriptor 4) and waits in clock_nanosleep()");
+  ASSERT_EQ(sleeper.other_waits.size(), 2U);
+  EXPECT_EQ(
+      sleeper.other_waits[0].ended_by,
+      "process 200 `app`, which has the write end of pipe:[77] open (descriptor 4) and waits in clock_nanosleep()");
+  EXPECT_EQ(sleeper.other_waits[1].ended_by, "");
+  MadeLook child;
+  child.child(1, 200).in_call(2, "clock_nanosleep", 1);
+  EXPECT_EQ(
+      look_at(processes_in({"wait4", "clock_nanosleep"}), child).reason,
+      "thread 100 `t` in wait4(200) can be ended by the end of process 200 `app`, which waits in clock_nanosleep()");
+  // Two could: a chain, and one that runs.
+  MadeLook both;
+  both.on(1, "read", 3, "read").pipe(77, 1, 3, 2, 4).holds(3, 5, "pipe", "w", 77);
+  expect_no_finding(processes_in({"read", "", ""}), both,
+                    "process 200 `app`, which has the write end of pipe:[77] open (descriptor 4) and has made no call "
+                    "for 30.000 s, or process 300 "
+                    "`app`, which has the write end of pipe:[77] open (descriptor 5) and has made no call");
+}
+
 TEST_F(CallWaits, TheEndOfAPipeNeverComes) {
   // A sibling has inherited the write end, and waits for the parent.
   MadeLook sibling;
@@ -169,7 +196,7 @@ TEST_F(CallWaits, ASystemVSemaphore) {
   // Nothing is known of the set.
   MadeLook none;
   none.child(1, -1).in_call(2, "semop", 7);
-  expect_no_finding(known, none, "who uses the System V semaphores 7", Verdict::kUndecided);
+  expect_no_finding(known, none, "whoever uses the System V semaphores 7", Verdict::kUndecided);
 }
 
 TEST_F(CallWaits, ASystemVMessageQueue) {
@@ -373,20 +400,21 @@ TEST_F(CallWaits, AnEventfdThatTheKernelMaySignal) {
   expect_finding(known, own, Verdict::kDeadlock, FindingType::kSelfDeadlock, {100}, {"a descriptor of eventfd:[9]"});
   MadeLook attached = own;
   attached.catches(1, 0);
-  expect_no_finding(processes_in({"read"}), attached, "whether the kernel signals eventfd:[9]", Verdict::kUndecided);
+  expect_no_finding(processes_in({"read"}), attached, "the kernel, if a program has asked it to signal eventfd:[9]",
+                    Verdict::kUndecided);
   MadeLook mute = own;
   mute.holds(1, 0, "device", "rw", 1, "NULL,NULL,NULL,NULL,0", "/dev/null");
   expect_finding(known, mute, Verdict::kDeadlock, FindingType::kSelfDeadlock, {100}, {});
   mute.holds(1, 4, "device", "rw", 2, "NULL,NULL,NULL,NULL,0", "/dev/vfio/7");
-  expect_no_finding(known, mute, "whether the kernel signals", Verdict::kUndecided);
+  expect_no_finding(known, mute, "the kernel, if a program has asked it to signal", Verdict::kUndecided);
   known.more_sql = from_start + "INSERT INTO string VALUES(900, '/sys/fs/cgroup/memory/a/cgroup.event_control');";
-  expect_no_finding(known, own, "whether the kernel signals", Verdict::kUndecided);
+  expect_no_finding(known, own, "the kernel, if a program has asked it to signal", Verdict::kUndecided);
   known.more_sql =
       from_start +
       "INSERT INTO kind VALUES(90, 'io_setup', 'syscall', 'x86_64', 206);"
       "INSERT INTO event SELECT 900, ts_ns - 5, 1, 'returned', 1, 1, 90, 0, NULL, 5, 0, 0, 0, 0, 0, NULL FROM "
       "event LIMIT 1;";
-  expect_no_finding(known, own, "whether the kernel signals", Verdict::kUndecided);
+  expect_no_finding(known, own, "the kernel, if a program has asked it to signal", Verdict::kUndecided);
   // One that another process has is there for that process to signal.
   MadeLook shared;
   shared.on(1, "read", 3, "read").on(2, "read", 4, "read").catches(1, 0).catches(2, 0);

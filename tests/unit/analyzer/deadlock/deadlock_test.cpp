@@ -14,7 +14,7 @@ TEST_F(DeadlockTest, TwoMutexesInACircle) {
   EXPECT_EQ(finding.type, FindingType::kCycle);
   EXPECT_EQ(finding.waited_ns, 10'000'000'000);
   EXPECT_EQ(finding.explanation,
-            "2 threads wait for each other, in a circle: thread 101 `left` waits for the mutex 0x555500002000 in work, "
+            "2 threads wait for each other in a cycle: thread 101 `left` waits for the mutex 0x555500002000 in work, "
             "held by thread 102 `right`; thread 102 `right` waits for the mutex 0x555500001000 in work, held by thread "
             "101 `left`.");
   ASSERT_EQ(finding.threads.size(), 2U);

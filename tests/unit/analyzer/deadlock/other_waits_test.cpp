@@ -53,6 +53,19 @@ TEST_F(OtherWaits, OfAPoolAreOne) {
   EXPECT_EQ(diagnosis.other_waits[0].threads[1].tid, 100);
 }
 
+// All of a server's waits may go through one function: who called that is what tells them apart.
+TEST_F(OtherWaits, WithOtherCallersAreApart) {
+  HungTrace trace{
+      .threads = {inside(100, "epoll_wait", "e"), inside(101, "epoll_wait", "e"), inside(102, "epoll_wait", "e")}};
+  for (auto& thread : trace.threads)
+    thread.stack = {{"epoll_wait"}, {"wait_event", "app"}, {"app+0x467980", "app"}, {"idle", "app"}, {"main", "app"}};
+  trace.threads[1].stack[3] = {"lock_row", "app"};
+  const Diagnosis diagnosis = diagnose(trace);
+  ASSERT_EQ(diagnosis.other_waits.size(), 2U);
+  EXPECT_EQ(diagnosis.other_waits[0].threads.size(), 2U);
+  EXPECT_EQ(application_chain(diagnosis.other_waits[1].stack), (std::vector<std::string>{"wait_event", "lock_row"}));
+}
+
 TEST_F(OtherWaits, AreListedBesideADeadlock) {
   const Diagnosis diagnosis = diagnose(abba());
   EXPECT_EQ(diagnosis.verdict, Verdict::kDeadlock);

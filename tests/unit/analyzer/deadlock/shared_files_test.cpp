@@ -105,10 +105,10 @@ TEST_F(SharedFiles, AnEventfdThatAChildHasInherited) {
       "INSERT INTO kind VALUES(90, 'io_setup', 'syscall', 'x86_64', 206);"
       "INSERT INTO event SELECT 900, ts_ns - 5, 1, 'returned', 1, 1, 90, 0, NULL, 5, 0, 0, 0, 0, 0, NULL FROM "
       "event LIMIT 1;";
-  expect_no_finding(asynchronous, look, "whether the kernel signals", Verdict::kUndecided);
+  expect_no_finding(asynchronous, look, "the kernel, if a program has asked it to signal", Verdict::kUndecided);
   // Another holder may have given it to a driver.
   look.holds(2, 8, "device", "rw", 2, "NULL,NULL,NULL,NULL,0", "/dev/vfio/7");
-  expect_no_finding(both, look, "whether the kernel signals", Verdict::kUndecided);
+  expect_no_finding(both, look, "the kernel, if a program has asked it to signal", Verdict::kUndecided);
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ class WaitPictures : public DeadlockTest {
 TEST_F(WaitPictures, OfACircleMarkItsNodesAndEdges) {
   const WaitPicture found = picture(circle(0));
   EXPECT_EQ(edges(found),
-            (std::vector<std::string>{"100->101 a thread's end", "101->102 a mutex *", "102->101 a mutex *"}));
+            (std::vector<std::string>{"100->101 a thread's exit (join)", "101->102 a mutex *", "102->101 a mutex *"}));
   ASSERT_EQ(found.nodes.size(), 3U);
   EXPECT_TRUE(found.nodes[0].circle);
   EXPECT_TRUE(found.nodes[1].circle);

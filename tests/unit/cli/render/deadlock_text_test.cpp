@@ -39,7 +39,7 @@ Diagnosis crowd() {
   for (std::int64_t tid = 1000; tid < 1100; tid++) finding.threads.push_back(reader(tid));
   diagnosis.findings.push_back(finding);
   diagnosis.blocked.push_back(reader(2000));
-  analyzer::OtherWait other{"read", {}, "serve_requests", "read(3<pipe:[2044994]>)", "", {}, {}};
+  analyzer::OtherWait other{"read", {}, "serve_requests", "read(3<pipe:[2044994]>)", "", "", false, false, {}, {}};
   for (std::int64_t tid = 3000; tid < 3005; tid++)
     other.threads.push_back({tid, tid, "worker-of-a-pool", "application-server", 5'000'000'000, true});
   diagnosis.other_waits.push_back(other);

@@ -57,7 +57,7 @@ TEST_F(DeadlockCommand, TheExitStatusIsTheVerdict) {
   EXPECT_EQ(uscope({"deadlock", "stall.db"}).code, 1);
   const Finished idle = uscope({"deadlock", "idle.db"});
   EXPECT_EQ(idle.code, 0);
-  EXPECT_EQ(idle.out.find("NONE      the threads that wait can still be woken: thread 100 `main` waits in epoll_wait"),
+  EXPECT_EQ(idle.out.find("NO DEADLOCK FOUND  the threads that wait can still be woken: thread 100 `main` waits in"),
             0U)
       << idle.out;
   const Finished missing = uscope({"deadlock", "missing.db"});
@@ -88,7 +88,8 @@ TEST_F(DeadlockCommand, WhatIsWaitedForBesideFutexesIsListed) {
   EXPECT_EQ(run.code, 0);
   EXPECT_EQ(
       run.out,
-      "NONE      no thread waits for a futex at the end, but 12 threads wait in other calls, which may be what hangs\n"
+      "NO DEADLOCK FOUND  no thread waits for a futex at the end, but 12 threads wait in other calls, which may be\n"
+      "          what hangs\n"
       "WAITING   12 threads wait in other calls:\n"
       "    read of /tmp/fifo (probably) in serve: thread 100 `main` of app (pid 100), for 10.000 s\n"
       "    poll in serve: thread 101 `b` of app (pid 100), for 10.000 s\n"
@@ -97,12 +98,12 @@ TEST_F(DeadlockCommand, WhatIsWaitedForBesideFutexesIsListed) {
   expect_schema(uscope({"deadlock", "fifo.db", "--format", "json"}).out, "deadlock");
 
   HungTrace many;
-  for (int tid = 100; tid < 112; tid++) many.threads.push_back(elsewhere(tid, "t", "read"));
+  for (int tid = 100; tid < 116; tid++) many.threads.push_back(elsewhere(tid, "t", "read"));
   for (auto& thread : many.threads) thread.a0 = static_cast<std::uint64_t>(thread.tid);
   write_hung(folder_ / "many.db", many);
   const std::string text = uscope({"deadlock", "many.db"}).out;
-  EXPECT_NE(text.find("read of descriptor 107"), std::string::npos) << text;
-  EXPECT_EQ(text.find("read of descriptor 108"), std::string::npos) << text;
+  EXPECT_NE(text.find("read of descriptor 111"), std::string::npos) << text;
+  EXPECT_EQ(text.find("read of descriptor 112"), std::string::npos) << text;
   EXPECT_NE(text.find("    and 4 more kinds (--format json has all)\n"), std::string::npos) << text;
 }
 
@@ -124,7 +125,7 @@ TEST_F(DeadlockCommand, DotDrawsTheGraphAndNamesInItAreInert) {
   expect_harmless(run.out, false);
   for (const char* wanted : {"digraph waits {\n", "  subgraph cluster_100 {\n    label=\"app (pid 100)\";\n",
                              "    t101 [label=\"thread 101 left: a mutex\", color=red];\n",
-                             "    t100 [label=\"thread 100 main: a thread's end\"];\n",
+                             "    t100 [label=\"thread 100 main: a thread's exit (join)\"];\n",
                              "  t101 -> t102 [label=\"a mutex\"];\n", "  t102 -> t101 [label=\"a mutex\"];\n"})
     EXPECT_NE(run.out.find(wanted), std::string::npos) << wanted << "\n" << run.out;
   // A name ends no text, and no line.
