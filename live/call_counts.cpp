@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "support/text.h"
+#include "syscalls/call_traits.h"
 #include "syscalls/errno_names.h"
 #include "syscalls/syscall_table.h"
 #include "trace/frame_address.h"
@@ -21,6 +22,7 @@ namespace uscope::live {
 namespace {
 
 constexpr std::uint32_t kMostStacks = 1U << 26;
+constexpr std::size_t kMostKeptFrames = std::size_t{1} << 22;  // 32 MiB: some 100,000 stacks
 
 std::string in_module(const std::string& path, std::uint64_t address) {
   return trace_text(base_name(path)) + "+" + hex_number(address);
@@ -246,10 +248,49 @@ std::optional<CallCounts::Trigger> CallCounts::trigger_of(trace::StackId stack, 
     if (is_new) triggers_.push_back(at->first);
     if (trigger_of_.size() <= place) trigger_of_.resize(place + 1);
     trigger_of_[place] = at->second;
+    keep(stack, std::move(fresh->second));
     fresh_.erase(fresh);
   }
   if (place >= trigger_of_.size() || trigger_of_[place] == 0) return std::nullopt;
   return triggers_[trigger_of_[place] - 1];
+}
+
+void CallCounts::keep(trace::StackId stack, Stack&& known) {
+  if (known.frames.size() > kMostKeptFrames - kept_frames_) return;
+  kept_frames_ += known.frames.size();
+  known.frames.shrink_to_fit();
+  kept_.insert_or_assign(stack, std::move(known));
+}
+
+void CallCounts::add_functions(std::uint64_t frame, trace::MmId mm, std::vector<StackFunction>& to, bool& complete) {
+  const Module& of = module(trace::file_of(frame));
+  const bool exact = (frame & USC_FRAME_EXACT) != 0;
+  const std::uint64_t offset = USC_FRAME_OFFSET(frame);
+  if (of.jit) {
+    const auto found = jit_names_.find({mm, offset - (exact ? 0 : 1)});
+    to.push_back({found == jit_names_.end() ? in_module(of.path, offset) : found->second, of.path});
+    return;
+  }
+  const LiveNames::Functions* functions = functions_at(frame);
+  if (functions == nullptr) {
+    complete = complete && !names_.is_running();
+    to.push_back({in_module(of.path, trace::elf_address(of.segments, offset, exact)), trace_text(of.path)});
+    return;
+  }
+  for (const LiveFunction& function : *functions) to.push_back({function.name, trace_text(of.path)});
+}
+
+std::vector<StackFunction> CallCounts::functions_of(trace::StackId stack, bool& complete) {
+  std::vector<StackFunction> functions;
+  const auto fresh = fresh_.find(stack);
+  const auto kept = kept_.find(stack);
+  if (fresh == fresh_.end() && kept == kept_.end()) {
+    complete = stack == trace::StackId();
+    return functions;
+  }
+  const Stack& found = fresh != fresh_.end() ? fresh->second : kept->second;
+  for (const std::uint64_t frame : found.frames) add_functions(frame, found.mm, functions, complete);
+  return functions;
 }
 
 std::string CallCounts::function_of(const Trigger& trigger) {
@@ -286,6 +327,12 @@ std::vector<CallLine> CallCounts::lines() {
       line.function = function;
       line.module = trace_text(path);
       line.fallback = named && trigger->fallback;
+      line.waits = syscalls::waits(line.call);
+    }
+    line.stacks++;
+    if (counts.calls > line.stack_calls) {
+      line.stack = key.stack;
+      line.stack_calls = counts.calls;
     }
     line.calls += counts.calls;
     line.errors += counts.errors;

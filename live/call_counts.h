@@ -31,6 +31,16 @@ struct CallLine {
   std::uint64_t calls = 0;  // that ended
   std::uint64_t errors = 0;
   trace::LatencySketch times;  // of those that were traced from entry to return
+  bool waits = false;          // for others: syscalls/call_traits.h
+  trace::StackId stack = {};   // of most of the calls; of equally many, any
+  std::uint64_t stack_calls = 0;
+  std::size_t stacks = 0;  // distinct ones
+};
+
+// A function in a stack. Without a name it is `module+0xADDRESS`.
+struct StackFunction {
+  std::string name;
+  std::string module;  // its path
 };
 
 class CallCounts : public tracer::RecordObserver {
@@ -50,6 +60,9 @@ class CallCounts : public tracer::RecordObserver {
   [[nodiscard]] std::vector<CallLine> lines();
   // Whether the last lines() were so for lack of names.
   [[nodiscard]] bool waits_for_names() const { return waits_for_names_; }
+  // The functions of a stack, innermost first. Empty where the stack is empty, was not kept, or did not come yet.
+  // `complete` becomes false while names are still being read.
+  [[nodiscard]] std::vector<StackFunction> functions_of(trace::StackId stack, bool& complete);
   // The same calls by thread, in no order.
   [[nodiscard]] std::vector<ThreadLine> threads() const { return threads_.lines(); }
   void take();
@@ -117,6 +130,8 @@ class CallCounts : public tracer::RecordObserver {
   [[nodiscard]] std::pair<Trigger, bool> find_trigger(Stack& stack);
   [[nodiscard]] std::optional<Trigger> trigger_of(trace::StackId stack, bool for_good);
   [[nodiscard]] std::string function_of(const Trigger& trigger);
+  void keep(trace::StackId stack, Stack&& known);
+  void add_functions(std::uint64_t frame, trace::MmId mm, std::vector<StackFunction>& to, bool& complete);
 
   LiveNames& names_;
   bool with_runtime_;
@@ -125,7 +140,9 @@ class CallCounts : public tracer::RecordObserver {
   std::unordered_map<Key, Counts, KeyHash> counts_;
   ThreadCounts threads_;
   std::unordered_map<trace::StackId, Stack> fresh_;  // stacks whose trigger was not asked for yet
-  std::vector<std::uint32_t> trigger_of_;            // by stack: a number in triggers_ + 1; 0 = not known
+  std::unordered_map<trace::StackId, Stack> kept_;   // those whose trigger is known, for functions_of
+  std::size_t kept_frames_ = 0;
+  std::vector<std::uint32_t> trigger_of_;  // by stack: a number in triggers_ + 1; 0 = not known
   std::vector<Trigger> triggers_;
   std::map<Trigger, std::uint32_t> numbers_;
   std::unordered_map<trace::FileId, Module> modules_;

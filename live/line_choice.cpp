@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "support/text.h"
-#include "syscalls/call_traits.h"
 
 namespace uscope::live {
 namespace {
@@ -38,12 +37,19 @@ std::uint64_t time_of(const ThreadLine& line) {
   return line.time_ns;
 }
 
-// Long times in calls that wait say little: as in reports, such calls are apart from the others.
+// Numbers and times of calls that wait say little of the work that is done: as in reports, they are apart.
 bool is_wait(const CallLine& line) {
-  return syscalls::waits(line.call);
+  return line.waits;
 }
 bool is_wait(const ThreadLine&) {
   return false;
+}
+
+bool is_wanted(const CallLine& line, Waits waits) {
+  return waits == Waits::kApart || line.waits == (waits == Waits::kOnly);
+}
+bool is_wanted(const ThreadLine&, Waits) {
+  return true;
 }
 
 auto texts_of(const CallLine& line) {
@@ -58,16 +64,17 @@ std::vector<std::size_t> choose(const std::vector<Line>& lines, const LineChoice
   std::vector<std::size_t> places;
   places.reserve(lines.size());
   for (std::size_t i = 0; i < lines.size(); i++)
-    if (choice.filter.empty() || matches(lines[i], choice.filter)) places.push_back(i);
+    if (is_wanted(lines[i], choice.waits) && (choice.filter.empty() || matches(lines[i], choice.filter)))
+      places.push_back(i);
   const auto rank = [&](const Line& line) {
     return choice.order == Order::kTime ? time_of(line) : choice.order == Order::kErrors ? line.errors : line.calls;
   };
   std::sort(places.begin(), places.end(), [&](std::size_t left, std::size_t right) {
     const Line& a = lines[left];
     const Line& b = lines[right];
-    if (const bool x = is_wait(a), y = is_wait(b); choice.order == Order::kTime && x != y) return y;
-    if (const auto x = rank(a), y = rank(b); x != y) return x > y;
-    if (a.calls != b.calls) return a.calls > b.calls;
+    if (const bool x = is_wait(a), y = is_wait(b); x != y) return y;
+    if (const auto x = rank(a), y = rank(b); x != y) return choice.reverse ? x < y : x > y;
+    if (a.calls != b.calls) return choice.reverse ? a.calls < b.calls : a.calls > b.calls;
     return texts_of(a) < texts_of(b);
   });
   return places;

@@ -22,6 +22,8 @@ void ThreadCounts::add(const usc_event& event, const tracer::TaskInfo& task, boo
   last_counts_->errors += error ? 1 : 0;
   last_counts_->time_ns += time_ns;
   add_kind(last_counts_->kinds, event.abi, event.kind);
+  last_counts_->last = {event.abi, event.kind, 1};
+  last_counts_->stack = trace::StackId(event.stack);
 }
 
 ThreadCounts::Counts& ThreadCounts::counts_of(trace::TaskId serial, const tracer::TaskInfo& task) {
@@ -72,13 +74,20 @@ void ThreadCounts::add_kind(std::vector<Kind>& kinds, std::uint32_t abi, std::ui
 }
 
 ThreadLine ThreadCounts::line(const Counts& counts) {
-  ThreadLine line{counts.pid, counts.tid, trace_text(counts.name), counts.calls, counts.errors, counts.time_ns, "",
-                  "",         false};
+  ThreadLine line;
+  line.pid = counts.pid;
+  line.tid = counts.tid;
+  line.name = trace_text(counts.name);
+  line.calls = counts.calls;
+  line.errors = counts.errors;
+  line.time_ns = counts.time_ns;
   const auto most = std::max_element(counts.kinds.begin(), counts.kinds.end(),
                                      [](const Kind& a, const Kind& b) { return a.calls < b.calls; });
   if (most == counts.kinds.end()) return line;
   line.call = syscalls::syscall_name(static_cast<usc_abi>(most->abi), most->nr);
   line.abi = trace::abi_name(most->abi);
+  line.last_call = syscalls::syscall_name(static_cast<usc_abi>(counts.last.abi), counts.last.nr);
+  line.stack = counts.stack;
   return line;
 }
 

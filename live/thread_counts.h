@@ -27,6 +27,8 @@ struct ThreadLine {
   std::string call;           // the most frequent one
   std::string abi;            // of that call
   bool others = false;        // all threads for which there was no room, together; they have no pid, tid and name
+  std::string last_call{};
+  trace::StackId stack{};  // of its last call
 };
 
 class ThreadCounts {
@@ -62,6 +64,8 @@ class ThreadCounts {
     std::uint64_t errors = 0;
     std::uint64_t time_ns = 0;
     std::vector<Kind> kinds;
+    Kind last;
+    trace::StackId stack = {};  // of the last call
   };
 
   Counts& counts_of(trace::TaskId serial, const tracer::TaskInfo& task);

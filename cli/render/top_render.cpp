@@ -141,6 +141,7 @@ ordered_json json_line(const live::CallLine& line, double seconds) {
           {"function", line.function.empty() ? ordered_json() : json_value(line.function)},
           {"module", line.module.empty() ? ordered_json() : json_value(line.module)},
           {"fallback", line.fallback},
+          {"waits", line.waits},
           {"calls", line.calls},
           {"errors", line.errors},
           {"total_ns", line.times.total()},
@@ -167,6 +168,11 @@ ordered_json json_line(const live::ThreadLine& line, double seconds) {
 
 std::string order_name(live::Order order) {
   return order == live::Order::kTime ? "time" : order == live::Order::kErrors ? "errors" : "calls";
+}
+
+std::string waits_name(live::Waits waits) {
+  if (waits == live::Waits::kApart) return "apart";
+  return waits == live::Waits::kNone ? "no" : "only";
 }
 
 std::string by_name(TopBy by) {
@@ -211,13 +217,25 @@ std::vector<std::string> top_table(const TopPicture& picture, TopBy by, const st
   return fitting_table(by == TopBy::kThread ? thread_columns() : function_columns(), rows, width);
 }
 
+std::optional<std::size_t> first_wait(const TopPicture& picture, TopBy by, const std::vector<std::size_t>& places) {
+  if (by == TopBy::kThread) return std::nullopt;
+  const auto found =
+      std::find_if(places.begin(), places.end(), [&](std::size_t place) { return picture.lines[place].waits; });
+  if (found == places.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - places.begin());
+}
+
 std::string top_empty(const TopPicture& picture, const TopChoice& choice) {
   const bool nothing_runs = picture.processes == 0 && picture.calls == 0;
   if (nothing_runs && !picture.waiting.empty()) return picture.waiting;
   if (nothing_runs && picture.at_s > 0)
     return "nothing of " + escape_terminal(picture.target) + " runs: waiting for it";
   if (picture.seconds <= 0) return "counting";
-  if (top_line_count(picture, choice.by) != 0) return "no line has " + in_quotes(choice.lines.filter);
+  if (top_line_count(picture, choice.by) != 0) {
+    if (!choice.lines.filter.empty()) return "no line has " + in_quotes(choice.lines.filter);
+    return choice.lines.waits == live::Waits::kOnly ? "no call that ended in this time waits"
+                                                    : "all calls that ended in this time wait";
+  }
   std::string none = "no call ended in this time";
   if (picture.processes == 0) return none;
   const std::uint64_t stopped = std::min(picture.stopped, picture.processes);
@@ -233,10 +251,16 @@ std::string top_text(const TopPicture& picture, const TopChoice& choice, std::si
   std::string text = top_title(picture, shown, width.columns) + "\n\n";
   std::vector<std::size_t> places = top_places(picture, choice);
   const std::size_t matching = places.size();
-  if (top_line_count(picture, choice.by) == 0)
+  if (places.empty() && choice.lines.filter.empty())
     text += shorten("  " + top_empty(picture, choice), width.columns, Shrink::kEnd) + "\n";
   places.resize(std::min(most, matching));
-  for (const std::string& line : top_table(picture, choice.by, places, width)) text += line + "\n";
+  const auto waits = first_wait(picture, choice.by, places);
+  std::size_t at = 0;  // the first line has the titles
+  for (const std::string& line : top_table(picture, choice.by, places, width)) {
+    if (waits && *waits != 0 && at == *waits + 1) text += fmt::format("{}\n", kWaitsTitle);
+    text += line + "\n";
+    at++;
+  }
   if (places.size() < matching) text += "  " + group_digits(matching - places.size()) + " more\n";
   if (!choice.lines.filter.empty())
     text += shorten(fmt::format("  {} of {} match {}", group_digits(matching),
@@ -262,6 +286,8 @@ std::string top_json(const TopPicture& picture, const TopChoice& choice, std::si
       {"lost", picture.lost},
       {"by", by_name(choice.by)},
       {"sort", order_name(choice.lines.order)},
+      {"reverse", choice.lines.reverse},
+      {"waits", waits_name(choice.lines.waits)},
       {"filter", choice.lines.filter.empty() ? ordered_json() : json_value(choice.lines.filter)},
       {"line_count", places.size()},
       {"lines", std::move(lines)}};

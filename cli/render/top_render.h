@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/terminal/text_width.h"
@@ -53,13 +55,18 @@ struct TopChoice {
 // those that tell the least are left out. Empty where `places` is.
 [[nodiscard]] std::vector<std::string> top_table(const TopPicture& picture, TopBy by,
                                                  const std::vector<std::size_t>& places, TextWidth width);
+// The first of these places whose call waits; nothing where none does, and of threads.
+[[nodiscard]] std::optional<std::size_t> first_wait(const TopPicture& picture, TopBy by,
+                                                    const std::vector<std::size_t>& places);
+constexpr std::string_view kWaitsTitle = "calls that wait";
 // Why no line is shown.
 [[nodiscard]] std::string top_empty(const TopPicture& picture, const TopChoice& choice);
 // "call (i386)"; without the ABI where it is the usual one.
 [[nodiscard]] std::string top_call(const std::string& call, const std::string& abi);
 [[nodiscard]] std::string top_function(const live::CallLine& line);
-// "calls", "time" or "errors", "function" or "thread": as the options name them.
+// "calls", "time" or "errors", "function" or "thread", "apart", "no" or "only": as the options name them.
 [[nodiscard]] std::string order_name(live::Order order);
 [[nodiscard]] std::string by_name(TopBy by);
+[[nodiscard]] std::string waits_name(live::Waits waits);
 
 }  // namespace uscope::cli

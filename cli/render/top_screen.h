@@ -18,6 +18,9 @@ constexpr ScreenSize kLeastTopSize{60, 15};
 // Lines of a picture that a terminal of so many rows shows at once.
 [[nodiscard]] std::size_t top_page(const TopView& view, std::size_t rows);
 
+// Of a line's stack: how many of its calls have it. Safe for a terminal.
+[[nodiscard]] std::string stack_title(const TopPicture& picture, TopBy by, std::size_t place);
+
 // At most size.rows lines of at most size.columns columns.
 [[nodiscard]] std::vector<ScreenLine> top_screen(const TopPicture& picture, const TopView& view, ScreenSize size);
 

@@ -57,6 +57,47 @@ KeyEffect choose_order(TopView& view, live::Order order) {
   return KeyEffect::kChanged;
 }
 
+// While a stack is shown.
+KeyEffect press_in_stack(TopView& view, const Key& key, std::size_t page) {
+  OpenStack& open = *view.open;
+  const std::size_t last = open.functions.size() - std::min(open.functions.size(), page);
+  switch (key.name) {
+    case KeyName::kText:
+      if (key.text == "q" || key.text == "Q") return KeyEffect::kQuit;
+      return KeyEffect::kNothing;
+    case KeyName::kEnter:
+    case KeyName::kEscape:
+    case KeyName::kBackspace:
+      view.open.reset();
+      return KeyEffect::kChanged;
+    case KeyName::kUp:
+      open.first -= std::min<std::size_t>(open.first, 1);
+      return KeyEffect::kChanged;
+    case KeyName::kDown:
+      open.first = std::min(open.first + 1, last);
+      return KeyEffect::kChanged;
+    case KeyName::kPageUp:
+      open.first -= std::min(open.first, page);
+      return KeyEffect::kChanged;
+    case KeyName::kPageDown:
+      open.first = std::min(open.first + page, last);
+      return KeyEffect::kChanged;
+    case KeyName::kHome:
+      open.first = 0;
+      return KeyEffect::kChanged;
+    case KeyName::kEnd:
+      open.first = last;
+      return KeyEffect::kChanged;
+    default:
+      return KeyEffect::kNothing;
+  }
+}
+
+live::Waits next_of(live::Waits waits) {
+  if (waits == live::Waits::kApart) return live::Waits::kNone;
+  return waits == live::Waits::kNone ? live::Waits::kOnly : live::Waits::kApart;
+}
+
 KeyEffect press_letter(TopView& view, const std::string& text) {
   if (text == "q" || text == "Q") return KeyEffect::kQuit;
   if (text == "c") return choose_order(view, live::Order::kCalls);
@@ -64,6 +105,12 @@ KeyEffect press_letter(TopView& view, const std::string& text) {
   if (text == "e") return choose_order(view, live::Order::kErrors);
   if (text == "v") {
     view.choice.by = view.choice.by == TopBy::kThread ? TopBy::kFunction : TopBy::kThread;
+    view.selected.reset();
+  } else if (text == "r") {
+    view.choice.lines.reverse = !view.choice.lines.reverse;
+    view.selected.reset();
+  } else if (text == "w") {
+    view.choice.lines.waits = next_of(view.choice.lines.waits);
     view.selected.reset();
   } else if (text == "/") {
     view.typing = true;
@@ -87,6 +134,7 @@ KeyEffect press(TopView& view, const Key& key, std::size_t lines, std::size_t pa
     view.help = false;
     return KeyEffect::kChanged;
   }
+  if (view.open) return press_in_stack(view, key, page);
   switch (key.name) {
     case KeyName::kText:
       return press_letter(view, key.text);
@@ -102,6 +150,10 @@ KeyEffect press(TopView& view, const Key& key, std::size_t lines, std::size_t pa
       return step(view, lines, false, lines);
     case KeyName::kEnd:
       return step(view, lines, true, lines);
+    case KeyName::kEnter:
+      if (lines == 0) return KeyEffect::kNothing;
+      if (!view.selected) view.selected = 0;
+      return KeyEffect::kOpen;
     case KeyName::kEscape:
       view.choice.lines.filter.clear();
       view.selected.reset();

@@ -5,11 +5,21 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/render/top_render.h"
 #include "cli/terminal/screen_line.h"
 
 namespace uscope::cli {
+
+// The stack of a line, which is shown in place of the lines.
+struct OpenStack {
+  std::string title;  // safe for a terminal
+  trace::StackId stack = {};
+  std::vector<live::StackFunction> functions;  // innermost first
+  bool complete = false;                       // all have the names that will ever be known
+  std::size_t first = 0;                       // function on the screen
+};
 
 struct TopView {
   TopChoice choice;
@@ -20,9 +30,11 @@ struct TopView {
   bool typing = false;                  // the filter, after `/`
   std::string filter_before;            // while typing: what Esc brings back
   std::optional<std::size_t> selected;  // the number of a line among those that are chosen
+  std::optional<OpenStack> open;
 };
 
-enum class KeyEffect { kNothing, kChanged, kQuit };
+// kOpen: the selected line's stack is wanted.
+enum class KeyEffect { kNothing, kChanged, kOpen, kQuit };
 
 // `lines` can be selected, `page` of them at once are on the screen.
 KeyEffect press(TopView& view, const Key& key, std::size_t lines, std::size_t page);

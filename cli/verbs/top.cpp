@@ -90,8 +90,10 @@ class Top {
         over_ = true;
         return;
       }
-      if (effect == KeyEffect::kChanged) stale_ = true;
+      if (effect == KeyEffect::kOpen) open_stack();
+      if (effect != KeyEffect::kNothing) stale_ = true;
     }
+    if (view_.open && !view_.open->complete) name_stack();
     if (screen_->is_gone()) over_ = true;
     if (stale_ || screen_->size() != size_) draw();
   }
@@ -130,6 +132,26 @@ class Top {
     picture_.seconds = seconds - begun_s_;
     set_figures(now, seconds);
     set_lines();
+  }
+
+  // Of the selected line.
+  void open_stack() {
+    const std::vector<std::size_t> places = top_places(picture_, view_.choice);
+    if (places.empty()) return;
+    const std::size_t place = places[std::min(view_.selected.value_or(0), places.size() - 1)];
+    OpenStack open;
+    open.title = stack_title(picture_, view_.choice.by, place);
+    open.stack = view_.choice.by == TopBy::kThread ? picture_.threads[place].stack : picture_.lines[place].stack;
+    view_.open = std::move(open);
+    name_stack();
+  }
+
+  // Names come while the stack is on the screen.
+  void name_stack() {
+    bool complete = true;
+    view_.open->functions = calls_.functions_of(view_.open->stack, complete);
+    view_.open->complete = complete;
+    stale_ = true;
   }
 
   void set_lines() {
@@ -206,6 +228,9 @@ class Top {
 void add_choice(Verb& verb, TopChoice& choice) {
   verb.add_choice("--sort", choice.lines.order, "sort order: the largest first",
                   {{"calls", live::Order::kCalls}, {"time", live::Order::kTime}, {"errors", live::Order::kErrors}});
+  verb.add_flag("--reverse", choice.lines.reverse, "the smallest first");
+  verb.add_choice("--waits", choice.lines.waits, "calls that wait: behind the others, left out, or alone",
+                  {{"apart", live::Waits::kApart}, {"no", live::Waits::kNone}, {"only", live::Waits::kOnly}});
   verb.add_choice("--by", choice.by, "a line for each call and the function that made it, or for each thread",
                   {{"function", TopBy::kFunction}, {"thread", TopBy::kThread}});
   verb.add_option("--filter", choice.lines.filter, "only lines with this text in call, function or module")

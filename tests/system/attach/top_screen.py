@@ -18,6 +18,7 @@ from server_setup import free_port  # noqa: E402
 from terminal import Terminal  # noqa: E402
 
 SIZES = ((60, 15), (80, 24), (200, 60))
+APART = "calls that wait"  # the line above them
 UNITS = {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}
 WAITING = {"clock_nanosleep", "epoll_wait", "poll", "ppoll", "futex", "wait4", "select", "pselect6"}
 # It sleeps nearly all the time, and fails a few hundred times a second: last by calls, first by time, first by errors.
@@ -36,7 +37,7 @@ def values(lines, title):
     end = lines[2].index(title) + len(title)
     found = []
     for line in lines[3:-1]:
-        if line.strip():
+        if line.strip() and line != APART:
             cell = re.search(r"(?:^|  )((?:< )?[\d.,]*(?: (?:ns|µs|ms|s))?)$", line[:end])
             number, _, unit = cell.group(1).replace(",", "").replace("< ", "").partition(" ")
             found.append(float(number or 0) * UNITS.get(unit, 1))
@@ -45,7 +46,7 @@ def values(lines, title):
 
 def calls(lines):
     title = re.search(r"\bcall\b", lines[2])
-    return [line[title.start():].split()[0] for line in lines[3:-1] if line.strip()] if title else []
+    return [line[title.start():].split()[0] for line in lines[3:-1] if line.strip() and line != APART] if title else []
 
 
 class TopScreen(AttachCase):
@@ -127,8 +128,8 @@ class TopScreen(AttachCase):
             shown = terminal.state("functions by " + name)
             column = values(shown, title)
             orders[name] = calls(shown)
-            # By time, calls that wait come behind the others.
-            behind = [name == "time" and call in WAITING for call in orders[name]]
+            # Calls that wait come behind the others.
+            behind = [call in WAITING for call in orders[name]]
             self.assertEqual(behind, sorted(behind), shown)
             wanted = sorted(zip(behind, column), key=lambda each: (each[0], -each[1]))
             self.assertEqual(list(zip(behind, column)), wanted, shown)
@@ -137,6 +138,25 @@ class TopScreen(AttachCase):
         self.assertLess(orders["calls"].index("read"), orders["calls"].index("clock_nanosleep"))
         self.assertLess(orders["time"].index("read"), orders["time"].index("clock_nanosleep"))
         self.assertEqual(orders["errors"][0], "newfstatat")
+        terminal.keys("c", "r")
+        shown = terminal.state("functions by calls, the least first")
+        column = [number for number, call in zip(values(shown, "calls/s"), calls(shown)) if call not in WAITING]
+        self.assertEqual(column, sorted(column), shown)
+        terminal.keys("r", "w")
+        shown = terminal.state("without calls that wait")
+        self.assertFalse(WAITING & set(calls(shown)), shown)
+        terminal.keys("w")
+        shown = terminal.state("by calls  calls that wait")
+        self.assertLessEqual(set(calls(shown)), WAITING, shown)
+        # The stack of the first of them, which is that of redis's event loop or of the helper's sleep.
+        terminal.keys("Enter")
+        shown = terminal.wait(lambda lines: lines[-1] == "Enter: back to the lines" and
+                              any(re.match(r"  (main|_start|epoll_wait|clock_nanosleep)\b.*  [\w.+-]+$", line) for line in lines[3:]), "no stack")
+        self.assertRegex(shown[2], r"^stack of \w+ from .*[\d,]+ calls?( \(\d+ distinct stacks\))?$")
+        terminal.keys("Escape")
+        terminal.wait(lambda lines: "calls/s" in lines[2], "the stack stays")
+        terminal.keys("w", "e")
+        terminal.wait(lambda lines: re.search(r"functions by errors  \d", lines[1]) and "calls/s" in lines[2], "waits are not apart again")
         # Several pictures would have come.
         before = terminal.lines()
         tracer = subprocess.run([USCOPE, "top", *BACKEND_OPTIONS, "--pid", str(self.redis.pid), "--once", "--interval", "1s"],

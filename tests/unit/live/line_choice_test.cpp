@@ -17,6 +17,7 @@ CallLine line(const std::string& call, const std::string& function, const std::s
   made.calls = calls;
   made.errors = errors;
   made.times.add(time);
+  made.waits = call == "futex";
   return made;
 }
 
@@ -28,9 +29,24 @@ const std::vector<CallLine>& lines() {
 }
 
 TEST(LineChoice, OrdersByWhatIsAskedForAndThenByCalls) {
-  EXPECT_EQ(chosen(lines(), {Order::kCalls, ""}), (Places{2, 1, 0}));  // equal calls: by name
-  EXPECT_EQ(chosen(lines(), {Order::kTime, ""}), (Places{1, 0, 2}));   // futex waits
-  EXPECT_EQ(chosen(lines(), {Order::kErrors, ""}), (Places{2, 0, 1}));
+  // futex waits, and comes behind the others
+  EXPECT_EQ(chosen(lines(), {Order::kCalls, ""}), (Places{1, 0, 2}));
+  EXPECT_EQ(chosen(lines(), {Order::kTime, ""}), (Places{1, 0, 2}));
+  EXPECT_EQ(chosen(lines(), {Order::kErrors, ""}), (Places{0, 1, 2}));
+  EXPECT_EQ(chosen(lines(), {Order::kCalls, "", true}), (Places{0, 1, 2}));
+  EXPECT_EQ(chosen(lines(), {Order::kErrors, "", true}), (Places{1, 0, 2}));
+}
+
+TEST(LineChoice, CallsThatWaitCanBeLeftOutOrAlone) {
+  EXPECT_EQ(chosen(lines(), {Order::kCalls, "", false, Waits::kNone}), (Places{1, 0}));
+  EXPECT_EQ(chosen(lines(), {Order::kCalls, "", false, Waits::kOnly}), (Places{2}));
+  EXPECT_EQ(chosen(lines(), {Order::kCalls, "read", false, Waits::kOnly}), Places{});
+}
+
+TEST(LineChoice, EqualLinesAreInTheOrderOfTheirTexts) {
+  const std::vector<CallLine> alike = {line("write", "f", "m", 9, 0, 1), line("read", "f", "m", 9, 0, 1)};
+  EXPECT_EQ(chosen(alike, {Order::kCalls, ""}), (Places{1, 0}));
+  EXPECT_EQ(chosen(alike, {Order::kCalls, "", true}), (Places{1, 0}));
 }
 
 TEST(LineChoice, FiltersByCallFunctionAndModuleInAnyCase) {

@@ -89,7 +89,11 @@ TEST(TopScreen, ShowsAsManyLinesAsFit) {
     for (std::size_t at = text.find("std::v"); at != std::string::npos; at = text.find("std::v", at + 1)) shown++;
     EXPECT_EQ(shown, size.rows - 4);
     EXPECT_NE(text.find("\nLOST nothing  functions by calls  100 lines\n"), std::string::npos) << text;
-    EXPECT_NE(text.find("\nq quit  c/t/e sort  v threads  / filter  p pause  ? help\n"), std::string::npos) << text;
+    const bool roomy = size.columns >= 80;
+    EXPECT_NE(text.find(roomy ? "\nq quit  c/t/e/r sort  v threads  / filter  p pause  Enter stack  ? help\n"
+                              : "\nq quit  c/t/e sort  v threads  / filter  p pause  ? help\n"),
+              std::string::npos)
+        << text;
   }
   TopView few;
   few.most = 3;
@@ -150,6 +154,78 @@ TEST(TopScreen, TheSelectedLineIsInSightAndInFullBelow) {
     EXPECT_EQ(top_screen(busy(), view, size)[3].look, Look::kReverse);
     view.selected = 100000;  // there were more lines before
     EXPECT_EQ(top_screen(busy(), view, size)[size.rows - 2].look, Look::kReverse);
+  }
+}
+
+// A picture whose last ten lines are of a call that waits.
+TopPicture with_waits() {
+  TopPicture picture = busy();
+  for (std::size_t i = 90; i < 100; i++) {
+    picture.lines[i].call = "epoll_wait";
+    picture.lines[i].waits = true;
+  }
+  return picture;
+}
+
+TEST(TopScreen, CallsThatWaitHaveATitle) {
+  const TopPicture picture = with_waits();
+  for (const ScreenSize size : kSizes) {
+    SCOPED_TRACE(size.columns);
+    TopView view;
+    EXPECT_EQ(all_text(top_screen(picture, view, size)).find("calls that wait"), std::string::npos);  // far below
+    for (const std::size_t selected :
+         {std::size_t{85}, std::size_t{89}, std::size_t{90}, std::size_t{95}, std::size_t{99}}) {
+      view.selected = selected;
+      const auto lines = top_screen(picture, view, size);
+      expect_fits(lines, size);
+      std::size_t reversed = 0;
+      for (std::size_t i = 2; i + 1 < lines.size(); i++) {
+        if (lines[i].look != Look::kReverse) continue;
+        reversed++;
+        EXPECT_EQ(lines[i].text.find("epoll_wait") != std::string::npos, selected >= 90) << lines[i].text;
+      }
+      EXPECT_EQ(reversed, 1U) << selected;
+      for (std::size_t i = 3; i + 1 < lines.size(); i++) {
+        if (lines[i].text != "calls that wait") continue;
+        EXPECT_EQ(lines[i - 1].text.find("epoll_wait"), std::string::npos);
+        EXPECT_NE(lines[i + 1].text.find("epoll_wait"), std::string::npos);
+      }
+    }
+    view.choice.lines.waits = live::Waits::kOnly;
+    view.selected.reset();
+    const auto alone = top_screen(picture, view, size);
+    EXPECT_NE(alone[1].text.find("functions by calls  calls that wait"), std::string::npos) << alone[1].text;
+    EXPECT_NE(alone[3].text.find("epoll_wait"), std::string::npos);
+  }
+  const std::string text = top_text(picture, {}, 100, 200);
+  EXPECT_LT(text.find("calls that wait\n"), text.find("epoll_wait"));
+  EXPECT_GT(text.find("calls that wait\n"), text.rfind("rt_tgsig"));
+}
+
+TEST(TopScreen, AStackTakesThePlaceOfTheLines) {
+  TopPicture picture = busy();
+  picture.lines[0].stack_calls = 7;
+  picture.lines[0].stacks = 3;
+  for (const ScreenSize size : kSizes) {
+    SCOPED_TRACE(size.columns);
+    TopView view;
+    view.open.emplace();
+    view.selected = 0;
+    view.open->title = stack_title(picture, TopBy::kFunction, 0);
+    EXPECT_EQ(all_text(top_screen(picture, view, size)).find("(no stack: ") != std::string::npos, true);
+    for (int i = 0; i < 99; i++)
+      view.open->functions.push_back(
+          {fmt::format("std::a_function_with_quite_a_long_name_{:02}\x1b[2J", i), "/usr/lib/libx.so.6"});
+    const auto lines = top_screen(picture, view, size);
+    expect_fits(lines, size);
+    EXPECT_TRUE(lines[2].text.starts_with("stack of rt_tgsigqueueinfo fro")) << lines[2].text;
+    EXPECT_TRUE(size.columns < 200 || lines[2].text.ends_with(": 7 of 1,234,567 calls (3 distinct stacks)"))
+        << lines[2].text;
+    EXPECT_TRUE(lines[3].text.starts_with("  std::a_function_with_quite_a_")) << lines[3].text;
+    EXPECT_TRUE(lines[3].text.ends_with("  libx.so.6")) << lines[3].text;
+    EXPECT_EQ(lines.back().text, "Enter: back to the lines");
+    view.open->first = 1;
+    EXPECT_EQ(top_screen(picture, view, size)[3].text, lines[4].text);
   }
 }
 

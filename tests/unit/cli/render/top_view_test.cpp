@@ -65,6 +65,55 @@ TEST(TopView, WhatIsTypedAfterASlashFilters) {
   EXPECT_EQ(view.choice.lines.filter.size(), 100U);
 }
 
+TEST(TopView, EnterOpensTheSelectedLineAndClosesItAgain) {
+  TopView view;
+  EXPECT_EQ(hit(view, KeyName::kEnter, 0), KeyEffect::kNothing);
+  EXPECT_EQ(hit(view, KeyName::kEnter), KeyEffect::kOpen);
+  EXPECT_EQ(view.selected, 0U);
+  hit(view, KeyName::kDown);
+  EXPECT_EQ(hit(view, KeyName::kEnter), KeyEffect::kOpen);
+  EXPECT_EQ(view.selected, 1U);
+  view.open.emplace();
+  view.open->functions.resize(50);
+  EXPECT_EQ(type(view, "t"), KeyEffect::kNothing);  // of the lines, which are not shown
+  hit(view, KeyName::kDown);
+  EXPECT_EQ(view.open->first, 1U);
+  hit(view, KeyName::kPageDown);
+  EXPECT_EQ(view.open->first, 21U);
+  hit(view, KeyName::kPageDown);
+  EXPECT_EQ(view.open->first, 30U);  // the last function is at the bottom
+  hit(view, KeyName::kHome);
+  hit(view, KeyName::kUp);
+  EXPECT_EQ(view.open->first, 0U);
+  hit(view, KeyName::kEnd);
+  EXPECT_EQ(view.open->first, 30U);
+  hit(view, KeyName::kPageUp);
+  EXPECT_EQ(view.open->first, 10U);
+  view.open->functions.resize(3);  // fewer than fit
+  hit(view, KeyName::kEnd);
+  EXPECT_EQ(view.open->first, 0U);
+  EXPECT_EQ(view.selected, 1U);
+  EXPECT_EQ(hit(view, KeyName::kEscape), KeyEffect::kChanged);
+  EXPECT_FALSE(view.open);
+  EXPECT_EQ(view.selected, 1U);
+  view.open.emplace();
+  EXPECT_EQ(type(view, "q"), KeyEffect::kQuit);
+}
+
+TEST(TopView, LettersReverseAndChooseWaits) {
+  TopView view;
+  view.selected = 3;
+  EXPECT_EQ(type(view, "r"), KeyEffect::kChanged);
+  EXPECT_TRUE(view.choice.lines.reverse);
+  EXPECT_FALSE(view.selected);
+  type(view, "r");
+  EXPECT_FALSE(view.choice.lines.reverse);
+  for (const live::Waits next : {live::Waits::kNone, live::Waits::kOnly, live::Waits::kApart}) {
+    EXPECT_EQ(type(view, "w"), KeyEffect::kChanged);
+    EXPECT_EQ(view.choice.lines.waits, next);
+  }
+}
+
 TEST(TopView, HelpGoesAwayWithAnyKey) {
   TopView view;
   type(view, "?");
