@@ -23,7 +23,7 @@ release=(debhelper dh-dkms dpkg-dev lintian xz-utils)
 
 vm=(debootstrap mmdebstrap linux-source-6.1 bc bison flex dwarves xz-utils)
 
-bench=(mariadb-server sysbench postgresql nginx nodejs default-jre-headless openssh-client dbus-daemon socat gnuplot-nox)
+bench=(mariadb-server sysbench postgresql nginx nodejs default-jre-headless openssh-client dbus-daemon socat gnuplot-nox memcached ruby)
 
 case "${1:-build}" in
   build) packages=("${build[@]}") ;;

@@ -20,6 +20,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support", "py"))
 from healthy_programs import PROGRAMS  # noqa: E402
+from healthy_runtimes import PROGRAMS as RUNTIMES  # noqa: E402
 from server_setup import (Failed, answers, apache_command, free_port, mariadb_command, nginx_command, postgres_command,  # noqa: E402
                           redis_command, started as started_by, wait_for)
 
@@ -89,9 +90,9 @@ def contention(_, build):
 
 
 SERVERS = {"apache2": apache, "mariadbd": mariadb, "redis-server": redis, "nginx": nginx, "postgres": postgres, "node": node,
-           "java": java, "thread pool": pool, "lock contention": contention, **PROGRAMS}
-# What cannot be followed is no accusation: their runtimes have their own scheduler, or monitors.
-OPAQUE = ("java", "java and its child", "go http")
+           "java": java, "thread pool": pool, "lock contention": contention, **PROGRAMS, **RUNTIMES}
+# What cannot be followed accuses nobody: their runtimes have their own scheduler, or locks that only their own code gives back.
+OPAQUE = ("java", "java and its child", "go http", *RUNTIMES)
 
 
 def application(process):
@@ -119,7 +120,7 @@ def end(process):
 
 def look(arguments, name, process, number):
     """By its process and by its name in turn; a program whose name others have, too, only by its process."""
-    by_name = number % 2 and name not in PROGRAMS
+    by_name = number % 2 and name not in PROGRAMS and name not in RUNTIMES
     target = ["--app", application(process)] if by_name else ["--pid", str(process.pid)]
     begun = time.monotonic()
     done = subprocess.run([os.path.join(arguments.build, "uscope"), "deadlock", *target, "--format", "json"], capture_output=True, text=True,
@@ -172,7 +173,7 @@ def main():
     parser.add_argument("--json")
     arguments = parser.parse_args()
     report, all_good = {}, True
-    print("| program | threads | of these in futex | `none` | median | slowest |\n| --- | --- | --- | --- | --- | --- |")
+    print("| program | threads | of these in futex | nobody accused | median | slowest |\n| --- | --- | --- | --- | --- | --- |")
     for name in arguments.only or SERVERS:
         try:
             report[name] = measure(arguments, name)
