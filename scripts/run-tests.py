@@ -31,7 +31,9 @@ MOST_OUTPUT = 1 << 20  # bytes of a test, as far as they are kept
 AT_ONCE = 2 * (os.cpu_count() or 1)  # of tests that wait half of their time; others count twice (PROCESSORS in tests/vm and tests/system)
 USUAL_START = 0.001  # seconds that a quiet machine takes to start a program, and to see it end
 LEAST_PATIENCE, MOST_PATIENCE = 2, 20  # others may come to use the machine later
-SKIPPED = re.compile(r"^\[  SKIPPED \] (\w+\.\S+) \(\d", re.MULTILINE)
+# What a skipped case leaves in its test's output: GoogleTest's case with its reason above it, and unittest's with it behind.
+SKIPPED = re.compile(r"^(?:.*: Skipped\n(?P<reason>(?:(?!\[ ).*\n){0,4}))?\[  SKIPPED \] (?P<name>\w+\.\S+) \(\d"
+                     r"|^(?P<test>\w+) \([\w.]+\)(?:\n.*)? \.\.\. skipped (?P<why>.*)$", re.MULTILINE)
 FAILURE = re.compile(r"Failure$|\bFAILED\b|\bFAIL\b|\bERROR:|^\w*(Error|Wrong)\b")
 BEHIND = 7  # lines behind such a line that belong to it
 RESULT = re.compile(r"^\s*\d+/\d+ Test\s+#\d+: (\S+) .*?([0-9.]+) sec")
@@ -150,19 +152,28 @@ def end_beside(process, output, name):
     return status
 
 
-def skipped_cases(results):
-    """Tests by GoogleTest say it in their output. ctest's own log does not last: a test that asks ctest for the tests that there are
-    begins it anew."""
-    return sorted(set(SKIPPED.findall(results.read_text(encoding="utf-8", errors="replace")))) if results.exists() else []
-
-
-def failures(results):
-    """(name, what it said of its failure) of each test that failed: the lines that say so, with those behind them, else its last lines."""
+def cases_of(results):
+    """The tests that ran, with their output. ctest's own log does not last: a test that asks ctest for the tests that there are begins it
+    anew."""
     try:
-        cases = list(xml.etree.ElementTree.parse(results).iter("testcase"))
+        return list(xml.etree.ElementTree.parse(results).iter("testcase"))
     except (OSError, xml.etree.ElementTree.ParseError) as error:
         print(f"{results}: {error}")
-        return
+        return []
+
+
+def skipped_cases(cases):
+    """"test: case: reason" of each case that did not run, in C++ and in Python."""
+    found = set()
+    for case in cases:
+        for skipped in SKIPPED.finditer(case.findtext("system-out") or ""):
+            reason = " ".join((skipped["reason"] or skipped["why"] or "no reason given").split()).strip("'\"")
+            found.add(f"{case.get('name')}: {skipped['name'] or skipped['test']}: {reason}")
+    return sorted(found)
+
+
+def failures(cases):
+    """(name, what it said of its failure) of each test that failed: the lines that say so, with those behind them, else its last lines."""
     for case in cases:
         if case.get("status") != "fail":
             continue
@@ -203,9 +214,10 @@ def main():
         beside_failed = bool(arguments.beside) and end_beside(beside, output, arguments.beside) != 0
 
     print()
-    for name, lines in failures(results):
+    cases = cases_of(results)
+    for name, lines in failures(cases):
         print(f"{name} failed:", *lines, sep="\n  ")
-    show("test cases skipped", skipped_cases(results))
+    show("test cases skipped", skipped_cases(cases))
     show("second tries", retries.read_text(encoding="utf-8").splitlines())
     print(f"The {min(SLOWEST, len(seconds))} slowest of {len(seconds)} tests:")
     for name, taken in sorted(seconds.items(), key=lambda each: -each[1])[:SLOWEST]:
