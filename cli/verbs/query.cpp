@@ -21,6 +21,7 @@
 #include "cli/terminal/pager.h"
 #include "cli/terminal/paint.h"
 #include "cli/verbs/shared_options.h"
+#include "query/plan/empty_answer.h"
 #include "query/plan/plan.h"
 #include "query/sql/lexer.h"
 #include "store/db/database.h"
@@ -175,6 +176,15 @@ bool is_listing(const query::Plan& plan) {
   });
 }
 
+// On stderr, why no event fulfils WHERE; nothing if some do.
+Result<void> explain_emptiness(const store::Database& database, const std::string& file, const std::string& text) {
+  const auto reasons = query::why_no_event(database.handle(), text);
+  if (!reasons) return reasons.error();
+  for (const std::string& reason : *reasons)
+    std::fprintf(stderr, "uscope: %s: %s\n", printable(file).c_str(), printable(reason).c_str());
+  return {};
+}
+
 Result<int> ask_file(const std::string& file, const query::Plan& plan, AnswerStyle style,
                      const analyzer::AppChoice& app) {
   const Pager pager;
@@ -202,8 +212,15 @@ Result<int> ask_file(const std::string& file, const query::Plan& plan, AnswerSty
   store::allow_reading_only(database->handle());
   auto answer = database->prepare(plan.text);
   if (!answer) return answer.error();
-  if (auto done = printer.print(head, *answer); !done) return done.error();
+  std::size_t rows = 0;
+  const auto count = [&rows](const store::Statement& /*row*/) -> Result<void> {
+    rows++;
+    return {};
+  };
+  if (auto done = printer.print(head, *answer, count); !done) return done.error();
   if (auto done = out.finish(); !done && !out.has_no_reader()) return done.error();
+  if (rows <= 1)  // of sums without groups, one row stands for no event
+    if (auto done = explain_emptiness(*database, file, plan.text); !done) return done.error();
   return 0;
 }
 
@@ -285,6 +302,9 @@ Result<int> run_query(const QueryOptions& options) {
     if (auto fits = refuse_live_options(options, asked->file); !fits) return fits.error();
     return ask_file(asked->file, *plan, style, {options.record.app_modules, options.app_runtime});
   }
+  if (!options.record.signals)
+    for (const std::string& reason : query::impossible_conditions(*plan))
+      std::fprintf(stderr, "uscope: %s\n", printable(reason).c_str());
   const auto every = parse_duration(options.every);
   if (!every) return every.error();
   if (*every < kLeastInterval) return Error{"--every is too short: " + options.every, "give at least 100ms"};

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "query/plan/columns.h"
+#include "query/plan/empty_answer.h"
 #include "query/plan/plan.h"
 #include "query/sql/lexer.h"
 #include "store/db/reading_only.h"
@@ -86,14 +87,20 @@ std::string remedy_for(const std::string& message, const std::vector<std::string
     for (const Column& column : all_columns()) names.emplace_back(column.name);
     const std::string unknown = unknown_name(message, kColumn);
     if (is_later_argument(unknown)) return kArguments;
-    const std::string offered = did_you_mean(unknown, names);
+    if (std::string hint = hint_for_column(unknown); !hint.empty()) return hint;
+    if (std::string offered = did_you_mean(unknown, names); !offered.empty()) return offered;
     std::string all;
     for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-    return offered.empty() ? fmt::format("{}; the columns are {}", kArguments, all) : offered;
+    return fmt::format("{}; the columns are {}", kArguments, all);
   }
   if (message.starts_with(kFunction)) return did_you_mean(unknown_name(message, kFunction), functions);
-  if (message.starts_with(kTable))
-    return "a question reads v_event; the other tables are those of a stored trace: uscope sql FILE.db 'SELECT …'";
+  if (message.starts_with(kTable)) {
+    const std::string offered = did_you_mean(unknown_name(message, kTable), {"v_event"});
+    return offered.empty()
+               ? "a question reads v_event; the other tables are those of a stored trace: uscope sql FILE.db "
+                 "'SELECT …'"
+               : offered;
+  }
   return "docs/cli.md, \"query\", and sqlite.org/lang_select.html have the language";
 }
 

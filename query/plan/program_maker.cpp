@@ -17,8 +17,8 @@
 namespace uscope::query {
 namespace {
 
-constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
-constexpr std::int64_t kGreatest = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kLeastLiteral = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kGreatestLiteral = std::numeric_limits<std::int64_t>::max();
 
 bool is_comparison(const std::string& op) {
   return op == "=" || op == "<>" || op == "<" || op == "<=" || op == ">" || op == ">=";
@@ -78,7 +78,7 @@ std::optional<std::int64_t> literal_of(const Expr& expr) {
   if (inner.node == Node::kInteger || inner.node == Node::kTruth) return inner.integer;
   if (inner.node != Node::kUnary || inner.op != "-") return std::nullopt;
   const Expr& operand = bare(*inner.children[0]);
-  if (operand.node != Node::kInteger || operand.integer == kLeast) return std::nullopt;
+  if (operand.node != Node::kInteger || operand.integer == kLeastLiteral) return std::nullopt;
   return -operand.integer;
 }
 
@@ -344,7 +344,7 @@ void ProgramMaker::compare_real(std::uint32_t x, const std::string& op, double r
   const bool all_above = !equal && below < -kEnd;
   if (equal || all_below || all_above) {
     const bool holds = op == "<>" || (all_below && op[0] == '<') || (all_above && op[0] == '>');
-    return compare_operands(x, holds ? "<=" : ">", kLiteral, out, kGreatest);
+    return compare_operands(x, holds ? "<=" : ">", kLiteral, out, kGreatestLiteral);
   }
   compare_operands(x, op[0] == '<' ? "<=" : ">", kLiteral, out, static_cast<std::int64_t>(below));
 }

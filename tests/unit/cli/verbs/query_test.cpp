@@ -30,7 +30,7 @@ TEST_F(CommandTest, RowsOfEventsAreListed) {
             "--  ------  ------\n"
             " 2  openat  ENOENT\n"
             " 6  openat  ENOENT\n");
-  EXPECT_EQ(output({"query", "sample.db", "SELECT id, kind FROM v_event WHERE pid = 7"}), "id  kind\n--  ----\n");
+  EXPECT_EQ(uscope({"query", "sample.db", "SELECT id, kind FROM v_event WHERE pid = 7"}).out, "id  kind\n--  ----\n");
 }
 
 TEST_F(CommandTest, AnAnswerAsJson) {
@@ -77,13 +77,45 @@ TEST_F(CommandTest, ReadyQuestionsRunOnAnyTrace) {
     ASSERT_TRUE(line.starts_with("@")) << line;
     EXPECT_LE(line.size(), 100U) << line;
     const std::string name = line.substr(0, line.find(' '));
-    EXPECT_NE(output({"query", "sample.db", name}), "") << name;
+    const Finished run = uscope({"query", "sample.db", name});  // of some, the sample has no event
+    EXPECT_EQ(run.code, 0) << name << run.err;
+    EXPECT_NE(run.out, "") << name;
     // None of them needs event after event, but where it asks for objects.
     const std::string explained = output({"query", "--explain", name});
     EXPECT_EQ(explained.starts_with("summed at each event"), explained.find(", its object\n") == std::string::npos)
         << name;
   }
   EXPECT_GE(count, 12);
+}
+
+// What stands on stderr beside the incompleteness of the sample.
+TEST_F(CommandTest, AnEmptyAnswerExplainsItself) {
+  const auto said = [this](const std::string& where) {
+    const Finished run =
+        uscope({"query", "sample.db", "SELECT kind, count(*) FROM v_event AS e WHERE " + where + " GROUP BY 1"});
+    EXPECT_EQ(run.code, 0) << run.err;
+    std::string all;
+    std::istringstream lines(run.err);
+    for (std::string line; std::getline(lines, line);)
+      if (line.starts_with("uscope: sample.db: ")) all += line.substr(19) + "\n";
+    return all;
+  };
+  EXPECT_EQ(said("kind = 'open'"), "no event fulfils kind = 'open'; near it: 'openat'\n");
+  EXPECT_EQ(said("kind = 'opennat' AND e.pid > 0"), "no event fulfils kind = 'opennat'; near it: 'openat'\n");
+  EXPECT_EQ(said("kind = 'pread64'"), "no event fulfils kind = 'pread64'; related calls: 'read'\n");
+  EXPECT_EQ(said("errno = 2"), "no event fulfils errno = 2; errno is the name of an error: 2 is 'ENOENT'\n");
+  EXPECT_EQ(said("class = 'usdt'").substr(0, 47), "no event fulfils class = 'usdt'; class is 'sysc");
+  EXPECT_TRUE(said("dur_ns > 1000000000000").starts_with("no event fulfils dur_ns > 1000000000000; dur_ns is from 90"));
+  EXPECT_EQ(said("kind = 'read' AND errno = 'ENOENT'"),
+            "each condition of WHERE holds for some event, but no event fulfils all of them\n");
+  EXPECT_EQ(said("kind = 'openat'"), "");
+  EXPECT_EQ(said("kind = 'openat' OR errno = 2"), "");
+  // One row, of sums without groups.
+  const Finished sums = uscope({"query", "sample.db", "SELECT count(*) FROM v_event WHERE kind = 'opennat'"});
+  EXPECT_NE(sums.err.find("near it: 'openat'"), std::string::npos) << sums.err;
+  const Finished having =
+      uscope({"query", "sample.db", "SELECT kind FROM v_event WHERE pid > 0 GROUP BY 1 HAVING count(*) > 99"});
+  EXPECT_EQ(having.err.find("no event"), std::string::npos) << having.err;
 }
 
 TEST_F(CommandTest, ExplainSaysWhatIsDoneWhere) {
@@ -134,6 +166,10 @@ TEST_F(CommandTest, WhatIsNoQuestionIsRefused) {
   refused({kByKind, "-t", "nothing:x", "--", "true"}, "no class of events is called 'nothing'");
   refused({"sample.db", "@nothing"}, "no ready question is called @nothing");
   refused({"sample.db", "SELECT durr_ns FROM v_event"}, "dur_ns");
+  refused({"sample.db", "SELECT comm FROM v_event"}, "process is the program's name");
+  refused({"sample.db", "SELECT fd FROM v_event"}, "a0 is the descriptor");
+  refused({"sample.db", "SELECT path FROM v_event"}, "object is the path");
+  refused({"sample.db", "SELECT kind FROM v_evnt"}, "did you mean v_event?");
   refused({"sample.db", "DELETE FROM v_event"}, "not allowed");
   refused({"sample.db", "SELECT 1 FROM v_event; SELECT 2 FROM v_event"}, "more than one statement");
 }
