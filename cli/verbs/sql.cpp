@@ -12,6 +12,7 @@
 #include "cli/session/confined_reader.h"
 #include "cli/terminal/pager.h"
 #include "cli/verbs/shared_options.h"
+#include "query/plan/empty_answer.h"
 #include "query/plan/plan.h"
 #include "store/db/database.h"
 #include "store/db/reading_only.h"
@@ -38,9 +39,11 @@ std::string sql_remedy(sqlite3* database, const std::string& message) {
        {std::pair<std::string, bool>{"no such table: ", false}, {"no such column: ", true}}) {
     if (!message.starts_with(head)) continue;
     const std::string name = message.substr(std::max(head.size(), message.rfind('.') + 1));
+    if (of_columns)
+      if (std::string hint = query::hint_for_column(name); !hint.empty()) return "in v_event, " + hint;
     if (std::string meant = did_you_mean(name, schema_names(database, of_columns)); !meant.empty()) return meant;
   }
-  return "`SELECT name, sql FROM sqlite_schema` lists tables and views with their columns";
+  return "`uscope sql FILE.db .schema` lists tables and views with their columns";
 }
 
 // Takes the first statement off `sql`, which keeps the rest. Returns "" if only blanks and comments are left.
@@ -63,6 +66,30 @@ Result<std::string> take_statement(sqlite3* database, std::string& sql) {
   std::string first = sql.substr(0, length);
   sql.erase(0, length);
   return first;
+}
+
+// As sqlite3 has them: .schema, of all tables and views or of those that match a pattern of LIKE, and .tables. They
+// become questions of the schema; anything else stays as it is.
+Result<std::string> without_dot_command(const std::string& sql) {
+  const std::size_t begin = sql.find_first_not_of(" \t\r\n");
+  if (begin == std::string::npos || sql[begin] != '.') return sql;
+  const std::size_t last = sql.find_last_not_of(" \t\r\n;");
+  const std::string line = sql.substr(begin, last + 1 - begin);
+  const std::size_t space = line.find_first_of(" \t");
+  const std::string command = line.substr(0, space);
+  std::string pattern = space == std::string::npos ? "%" : line.substr(line.find_first_not_of(" \t", space));
+  if ((command != ".schema" && command != ".tables") || pattern.find('\'') != std::string::npos)
+    return Error{command + " is not a command of `uscope sql`",
+                 "there are .tables, .schema and .schema NAME, and SELECT statements"};
+  const std::string from =
+      "FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE "
+      "'\\' AND name LIKE '" +
+      pattern + "' ORDER BY type DESC, name";
+  if (command == ".tables") return "SELECT name, type " + from;
+  return "SELECT s.name AS name, s.type AS type, (SELECT group_concat(c.name || iif(c.type = '', '', ' ' || c.type), "
+         "', ') "
+         "FROM pragma_table_info(s.name) c) AS columns FROM (SELECT * " +
+         from + ") s";
 }
 
 Result<void> print_text(store::Statement& statement, bool first, Output& out) {
@@ -121,8 +148,10 @@ Result<int> run_sql(const SqlOptions& options) {
   if (auto done = query::add_functions(database->handle()); !done) return done.error();
   if (auto done = choose_app(*database, options.app); !done) return done.error();
   store::allow_reading_only(database->handle());
+  auto text = without_dot_command(options.sql);
+  if (!text) return text.error();
   std::vector<std::string> statements;  // all are compiled before the first one runs
-  for (std::string rest = options.sql; !rest.empty();) {
+  for (std::string rest = *text; !rest.empty();) {
     auto sql = take_statement(database->handle(), rest);
     if (!sql) return sql.error();
     if (!sql->empty()) statements.push_back(std::move(*sql));

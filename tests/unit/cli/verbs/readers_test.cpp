@@ -172,6 +172,28 @@ TEST_F(CommandTest, SqlMayDescribeTheSchema) {
             "user_version\n------------\n          " + std::to_string(store::kSchemaVersion) + "\n");
 }
 
+TEST_F(CommandTest, SqlHasSchemaAndTables) {
+  EXPECT_EQ(output({"sql", "sample.db", " .schema errno_name\n"}),
+            "name        type   columns\n"
+            "----------  -----  -------------------------\n"
+            "errno_name  table  number INTEGER, name TEXT\n");
+  const std::string tables = output({"sql", "sample.db", ".tables"});
+  EXPECT_NE(tables.find("v_event "), std::string::npos) << tables;
+  EXPECT_NE(output({"sql", "sample.db", ".schema"}).find("object_kind"), std::string::npos);
+  for (const char* wrong : {".dump", ".schema x' OR '1", ".quit"}) {
+    const Finished run = uscope({"sql", "sample.db", wrong});
+    EXPECT_EQ(run.code, 2) << wrong;
+    EXPECT_NE(run.err.find("is not a command of `uscope sql`"), std::string::npos) << run.err;
+  }
+}
+
+TEST_F(CommandTest, SqlOffersNearNames) {
+  const auto said = [this](const char* sql) { return uscope({"sql", "sample.db", sql}).err; };
+  EXPECT_NE(said("SELECT knd FROM v_event").find("did you mean kind"), std::string::npos);
+  EXPECT_NE(said("SELECT * FROM v_evnt").find("did you mean v_event"), std::string::npos);
+  EXPECT_NE(said("SELECT fd FROM v_event").find("in v_event, a0 to a5 are the arguments"), std::string::npos);
+}
+
 TEST_F(CommandTest, SqlRefusesEverythingButReading) {
   const std::string before = read_file(path());
   for (const char* sql :
