@@ -3,6 +3,7 @@
 
 #include <cerrno>
 
+#include "analyzer/read/usual_error.h"
 #include "syscalls/call_traits.h"
 #include "trace/names.h"
 
@@ -43,6 +44,15 @@ bool waits_for_tasks(std::string_view kind) {
 bool is_passing(std::string_view kind, std::int64_t error) {
   if (error == EAGAIN || error == EINTR || error == EINPROGRESS || error == EALREADY) return true;
   return error == ETIMEDOUT && waits(kind);
+}
+
+bool is_telling(std::string_view kind, std::int64_t error) {
+  return !is_passing(kind, error) && !is_usual_error(without_abi(kind), error);
+}
+
+bool is_consequence(std::string_view kind) {
+  const std::string_view source = trace::source_name(USC_SOURCE_OFFCPU);
+  return kind.starts_with(source) && kind.substr(source.size()).starts_with(':');
 }
 
 }  // namespace uscope::analyzer

@@ -21,6 +21,13 @@ namespace uscope::analyzer {
 // Whether an error only means "not yet": EAGAIN, EINTR, EINPROGRESS, EALREADY; for calls that wait also ETIMEDOUT.
 [[nodiscard]] bool is_passing(std::string_view kind, std::int64_t error);
 
+// Whether an error may explain why a run went wrong: it is neither passing nor one of normal work (usual_error.h).
+[[nodiscard]] bool is_telling(std::string_view kind, std::int64_t error);
+
+// Whether events of this kind only show what other things led to: that a thread was off the CPU follows from the call
+// that blocked it, or from other load of the machine.
+[[nodiscard]] bool is_consequence(std::string_view kind);
+
 // What the call transfers through descriptors (syscalls/call_traits.h).
 [[nodiscard]] syscalls::Transfer transfer_of_kind(std::string_view kind);
 

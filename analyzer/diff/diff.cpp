@@ -241,7 +241,8 @@ Result<void> add_failing_arguments(const std::vector<CellRow>& rows, std::vector
       if (!entry) return entry.error();
       if (!*entry) continue;
       (*entry)->cell.first_event_id = (*entry)->example.event_id;
-      (*entry)->cell.score = new_error_score((*entry)->cell.events, normal.size(), abnormal.size());
+      (*entry)->cell.score =
+          new_error_score(row.key.kind, error, (*entry)->cell.events, normal.size(), abnormal.size());
       entries.push_back(std::move(**entry));
     }
   }

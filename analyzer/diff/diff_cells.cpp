@@ -15,7 +15,8 @@ namespace uscope::analyzer {
 namespace {
 
 constexpr double kAboutTheSame = 2;  // standard deviations
-constexpr double kTier = 1000;       // above every score that is in standard deviations
+constexpr double kErrorsAboutTheSame = 4;
+constexpr double kTier = 1000;  // above every score that is in standard deviations
 constexpr double kWaitingWeight = 0.5;
 constexpr double kLeastLatencyVariance = 0.1;  // of logarithms, between runs
 constexpr double kLeastBytesVariance = 0.1;
@@ -215,7 +216,7 @@ double Comparison::tier(const OnlyCell& cell, bool of_normal) const {
   double most = 0;
   if (of_normal || cell.never_returned) return most;
   for (const auto& [error, events] : cell.errors) {
-    if (is_passing(cell.key.kind, error)) continue;
+    if (!is_telling(cell.key.kind, error)) continue;
     most = std::max(most, normal_errors_.count({cell.key.kind, error}) == 0 ? 2.0 : 1.0);
   }
   return most;
@@ -234,6 +235,7 @@ void Comparison::only(const CellRow& row, bool of_normal, OnlyCell cell, const P
     for (const auto& [error, count] : run->errnos)
       if (!cell.error || *cell.error == error) cell.errors[error] += count.events;
   }
+  if (is_consequence(cell.key.kind) && static_cast<double>(cell.events) < kLeastEvents) return;
   const Rates all = rates(row, part);
   cell.score = tier(cell, of_normal) * kTier + all.deviations(dispersion(all)) * weight_of_kind(cell.key.kind) *
                                                    (cell.never_returned ? kWaitingWeight : 1) *
@@ -325,6 +327,8 @@ void Comparison::changed_value(const CellRow& row, const Values& values) {
   cell.before = geometric_mean(values.before);
   cell.after = geometric_mean(values.after);
   cell.effect = cell.after / cell.before;
+  for (double* value : {&cell.before, &cell.after})
+    if (values.what == Shift::kBytes && *value <= kHalfEvent) *value = 0;  // no transfer moved anything
   const double ratio = changes_.tested ? cell.effect : as_rates(values.before, values.after).nearest_ratio();
   const double spread = std::max(variance, values.least_variance) * (1 / static_cast<double>(values.before.size()) +
                                                                      1 / static_cast<double>(values.after.size())) +
@@ -345,7 +349,7 @@ void Comparison::changed_share(const CellRow& row, Shift what, std::optional<std
   cell.after = shares.after.rate();
   cell.effect = shares.ratio();
   const bool large = is_large_ratio(ratio_of(shares)) && shares.excess() >= kLeastEvents;
-  const bool telling = error && !is_passing(row.key.kind, *error);
+  const bool telling = error && is_telling(row.key.kind, *error);
   cell.score = shares.deviations(dispersion(shares)) * (telling || waits(row.key.kind) ? 1 : kWaitingWeight) *
                    weight_of_kind(row.key.kind) +
                (telling && cell.effect > 1 ? kTier : 0);
@@ -377,6 +381,7 @@ void Comparison::judge() {
     changes_.changed.push_back(std::move(cell));
   }
   const auto by_score = [](const auto& a, const auto& b) {
+    if (is_consequence(a.key.kind) != is_consequence(b.key.kind)) return is_consequence(b.key.kind);
     return a.score != b.score ? a.score > b.score : a.key < b.key;
   };
   std::stable_sort(changes_.normal_only.begin(), changes_.normal_only.end(), ranks_before);
@@ -387,8 +392,12 @@ void Comparison::judge() {
 }  // namespace
 
 bool ranks_before(const OnlyCell& a, const OnlyCell& b) {
-  const double weight_a = std::floor(a.score / kAboutTheSame);
-  const double weight_b = std::floor(b.score / kAboutTheSame);
+  if (is_consequence(a.key.kind) != is_consequence(b.key.kind)) return is_consequence(b.key.kind);
+  const auto weight = [](const OnlyCell& cell) {
+    return std::floor(cell.score / (cell.score >= kTier ? kErrorsAboutTheSame : kAboutTheSame));
+  };
+  const double weight_a = weight(a);
+  const double weight_b = weight(b);
   if (weight_a != weight_b) return weight_a > weight_b;
   if (a.first_event_id != b.first_event_id) return a.first_event_id < b.first_event_id;
   return a.score != b.score ? a.score > b.score : a.key < b.key;
@@ -414,11 +423,12 @@ std::vector<CellRow> join_cells(const std::vector<Matrix>& normal, const std::ve
 }
 
 // Ranks among the errors new to a cell: before those without such an argument, after those that the call never gave.
-double new_error_score(std::uint64_t events, std::size_t normal_runs, std::size_t abnormal_runs) {
+double new_error_score(const std::string& kind, std::int64_t error, std::uint64_t events, std::size_t normal_runs,
+                       std::size_t abnormal_runs) {
   Rates rates{{std::vector<double>(normal_runs, 0), std::vector<double>(normal_runs, 1)},
               {std::vector<double>(abnormal_runs, static_cast<double>(events) / static_cast<double>(abnormal_runs)),
                std::vector<double>(abnormal_runs, 1)}};
-  return 1.5 * kTier + rates.deviations(kLeastDispersion);
+  return (is_telling(kind, error) ? 1.5 * kTier : 0) + rates.deviations(kLeastDispersion);
 }
 
 CellChanges compare_cells(const std::vector<CellRow>& rows, const Exposure& exposure) {

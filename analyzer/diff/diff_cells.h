@@ -13,9 +13,11 @@
 //
 // Ranking. Scores are standard deviations of the logarithm of the ratio, with the dispersion that the runs show (at
 // least kLeastDispersion): few events cannot score much, and for very many the ratio decides. Errors other than mere
-// "try again" come before that: first errors that this call never gave on the other side, then errors that this cell
-// never gave. Calls that depend on waiting (futex, epoll_wait …) count half. Among cells of one side with about the
-// same score, the one that happened first comes first: causes come before their effects.
+// "try again" and those of normal work (is_telling()) come before that: first errors that this call never gave on the
+// other side, then errors that this cell never gave. Calls that depend on waiting (futex, epoll_wait …) count half.
+// Among cells of one side with about the same score, the one that happened first comes first: causes come before their
+// effects; one error explains as much as a hundred, so errors are about the same within twice as much. What only
+// follows from something else (is_consequence()) comes last, and with fewer than kLeastEvents events not at all.
 #pragma once
 
 #include <cstdint>
@@ -74,7 +76,7 @@ struct ChangedCell {
   double after = 0;
   double calls_before = 0;  // of a run, mean
   double calls_after = 0;
-  double effect = 1;          // after / before
+  double effect = 1;          // after / before; no event, and no byte, counts as half of one
   std::optional<double> q{};  // false discovery rate; none: not tested
   double score = 0;
 };
@@ -93,7 +95,8 @@ struct CellChanges {
 [[nodiscard]] std::vector<CellRow> join_cells(const std::vector<Matrix>& normal, const std::vector<Matrix>& abnormal);
 
 // The score of an error that a cell gave on the other side too, but for other files or addresses.
-[[nodiscard]] double new_error_score(std::uint64_t events, std::size_t normal_runs, std::size_t abnormal_runs);
+[[nodiscard]] double new_error_score(const std::string& kind, std::int64_t error, std::uint64_t events,
+                                     std::size_t normal_runs, std::size_t abnormal_runs);
 
 // `exposure` must have a value above 0 for each run.
 [[nodiscard]] CellChanges compare_cells(const std::vector<CellRow>& rows, const Exposure& exposure);

@@ -71,8 +71,7 @@ bool differs(const TimeShift& time) {
 // For a total of whole runs. `least`: by so many ns.
 bool differs_by(const TimeShift& time, double least) {
   if (!differs(time) || std::abs(time.change()) < least) return false;
-  const Nearest runs = nearest(time);
-  return time.q || runs.more >= kLeastUntested * runs.less + kUntestedNs;
+  return time.q || differ_untested(time);
 }
 
 // A place of very little time in all runs is no candidate, so that it costs the others nothing.
@@ -113,6 +112,39 @@ Values sums(const std::vector<RunTime>& normal, const std::vector<RunTime>& abno
   return values;
 }
 
+// Whether two gaps have a call in common, or the same beginning or end of a thread.
+bool are_neighbours(const TimePlace& a, const TimePlace& b) {
+  return std::tie(a.call, a.since) == std::tie(b.call, b.since) ||
+         std::tie(a.next, a.until) == std::tie(b.next, b.until);
+}
+
+// Takes out gaps whose neighbours gained what they lost, to within `least`. The largest come first.
+void leave_out_moved(std::vector<PlaceShift>& places, double least) {
+  std::stable_sort(places.begin(), places.end(), [](const PlaceShift& a, const PlaceShift& b) {
+    return std::abs(a.time.change()) > std::abs(b.time.change());
+  });
+  std::vector<bool> moved(places.size());
+  for (std::size_t i = 0; i < places.size(); i++) {
+    if (!places[i].place.outside || moved[i]) continue;
+    double sum = places[i].time.change();
+    std::vector<std::size_t> group{i};
+    for (std::size_t j = i + 1; j < places.size(); j++) {
+      const double change = places[j].time.change();
+      const bool opposite = (change < 0) != (sum < 0) && std::abs(sum + change) < std::abs(sum);
+      if (moved[j] || !places[j].place.outside || !opposite || !are_neighbours(places[i].place, places[j].place))
+        continue;
+      sum += change;
+      group.push_back(j);
+    }
+    if (group.size() > 1 && std::abs(sum) < least)
+      for (const std::size_t one : group) moved[one] = true;
+  }
+  std::vector<PlaceShift> kept;
+  for (std::size_t i = 0; i < places.size(); i++)
+    if (!moved[i]) kept.push_back(std::move(places[i]));
+  places = std::move(kept);
+}
+
 // What waits for the run's own tasks takes as long as they do: they come first.
 double weight_of_shift(const PlaceShift& shift) {
   const bool follows = !shift.place.outside && waits_for_tasks(shift.place.call.kind);
@@ -120,6 +152,11 @@ double weight_of_shift(const PlaceShift& shift) {
 }
 
 }  // namespace
+
+bool differ_untested(const TimeShift& lengths) {
+  const Nearest runs = nearest(lengths);
+  return runs.more >= kLeastUntested * runs.less + kUntestedNs;
+}
 
 TimeChanges compare_time(const std::vector<RunTime>& normal, const std::vector<RunTime>& abnormal) {
   const bool tested = normal.size() >= kRunsToTest && abnormal.size() >= kRunsToTest;
@@ -152,6 +189,7 @@ TimeChanges compare_time(const std::vector<RunTime>& normal, const std::vector<R
   const double least_part = kLeastTimeShare * std::max(shifts[0].normal.mean, shifts[0].abnormal.mean);
   for (const std::size_t i : {0U, 2U, 3U}) changes.notable = changes.notable || differs_by(shifts[i], least_part);
   if (!changes.notable) return changes;
+  leave_out_moved(places, std::max(kLeastTimeNs, kLeastTimeShare * std::abs(changes.length.change())));
   // Many threads may wait meanwhile: places that do not wait are measured by each other, not by that.
   double largest = std::abs(changes.inside.change() + changes.outside.change());
   double largest_work = std::abs(changes.length.change());

@@ -4,6 +4,10 @@
 // a run, not medians, so a few slow calls among many count for what they took. Pure functions; time_spent.h reads a
 // run.
 //
+// Time between the same two calls, only told of other neighbours, is no change: where a call is made more often or less
+// often, or in another order, one gap takes what its neighbour lost. Gaps that share a call and together gain and lose
+// less than what would be listed are left out.
+//
 // Statistics. What is compared is one number of each run. With kRunsToTest runs on each side it is tested like
 // durations (shift_test.h), and what is kept has a false discovery rate below kMostQ; besides, all runs of one side
 // must be beyond all runs of the other. With fewer runs nothing is tested: the sides differ if their nearest runs do,
@@ -82,6 +86,9 @@ struct TimeChanges {
   TimeShift outside;               // of calls
   std::vector<PlaceShift> places;  // that matter, if notable; most time gained or lost first
 };
+
+// Whether the sides' nearest runs differ by kLeastUntested and kUntestedNs: what fewer runs than kRunsToTest must.
+[[nodiscard]] bool differ_untested(const TimeShift& lengths);
 
 // Each side must have a run.
 [[nodiscard]] TimeChanges compare_time(const std::vector<RunTime>& normal, const std::vector<RunTime>& abnormal);

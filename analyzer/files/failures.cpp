@@ -2,12 +2,12 @@
 #include "analyzer/files/failures.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <tuple>
 #include <utility>
 
 #include "analyzer/read/catalog.h"
+#include "analyzer/read/usual_error.h"
 #include "support/text.h"
 
 namespace uscope::analyzer {
@@ -21,13 +21,6 @@ using Rank = std::tuple<Telling, bool, bool, bool, std::int64_t, std::int64_t>;
 
 bool is_not_there(std::int64_t error) {
   return error == ENOENT || error == ENOTDIR;
-}
-
-// Errors by which the kernel answers questions of programs that do what they should.
-bool is_normal(const Failures::Failed& failed) {
-  constexpr std::array<std::int64_t, 8> kNormal{EAGAIN, EINTR, EINPROGRESS, EALREADY, ENOTTY, ESPIPE, EEXIST, ENODATA};
-  return std::find(kNormal.begin(), kNormal.end(), failed.number) != kNormal.end() ||
-         (failed.number == EINVAL && failed.call.starts_with("readlink"));
 }
 
 Rank rank_of(const Failures::Failed& failed, Telling telling) {
@@ -97,7 +90,7 @@ const Failures::Found* Failures::found_for(const Failed& failed) const {
 FailureList Failures::finish(std::size_t lines) const {
   std::map<std::tuple<Telling, std::string, std::int64_t, std::optional<std::string>>, Group> groups;
   for (const Failed& failed : failed_) {
-    Telling telling = is_normal(failed) ? Telling::kNormal : Telling::kNeverFound;
+    Telling telling = is_usual_error(failed.call, failed.number) ? Telling::kNormal : Telling::kNeverFound;
     if (const Found* found = is_not_there(failed.number) ? found_for(failed) : nullptr)
       for (const auto& [name, last] : *found)
         if (last > failed.last_event) telling = name == *failed.name ? Telling::kNormal : Telling::kSearched;

@@ -152,8 +152,12 @@ class DiffPageData {
                        {"stack", frames(entry.stack)},
                        {"cell", where.outside ? ordered_json() : place(where.call)}});
     }
-    return {{"notable", diff_.time.notable}, {"length", length_sentence(diff_)}, {"threads", threads_sentence(diff_)},
-            {"rest", rest_sentence(diff_)},  {"total", diff_.places.total},      {"lines", lines}};
+    return {{"notable", diff_.time.notable},
+            {"length", diff_.time.notable ? length_sentence(diff_) : no_change_sentence(diff_)},
+            {"threads", threads_sentence(diff_)},
+            {"rest", rest_sentence(diff_)},
+            {"total", diff_.places.total},
+            {"lines", lines}};
   }
 
   ordered_json endings() const {

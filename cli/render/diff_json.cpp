@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cli/render/diff_render.h"
+#include "cli/render/diff_sentences.h"
 #include "cli/render/json.h"
 #include "support/text.h"
 
@@ -58,6 +59,11 @@ ordered_json key(const analyzer::CellKey& cell) {
 // As in `report`: how many there are, and those that are shown.
 ordered_json limited(std::size_t total, ordered_json lines) {
   return {{"total", total}, {"lines", std::move(lines)}};
+}
+
+ordered_json effect_json(double before, double after, double effect) {
+  const std::string_view nothing = effect_word(before, after);
+  return nothing.empty() ? ordered_json(effect) : ordered_json(nothing);
 }
 
 ordered_json only_list(const analyzer::RankedList<analyzer::OnlyEntry>& list) {
@@ -129,7 +135,7 @@ ordered_json changed_list(const analyzer::RankedList<analyzer::ChangedEntry>& li
     entry["what"] = shift_name(cell);
     entry["normal"] = cell.before;
     entry["abnormal"] = cell.after;
-    entry["effect"] = cell.effect;
+    entry["effect"] = effect_json(cell.before, cell.after, cell.effect);
     entry["normal_calls"] = cell.calls_before;
     entry["abnormal_calls"] = cell.calls_after;
     entry["q"] = cell.q ? ordered_json(*cell.q) : ordered_json();
@@ -161,7 +167,7 @@ ordered_json objects_list(const analyzer::RankedList<analyzer::ChangedObject>& o
                     {"direction", change.direction == analyzer::Direction::kRead ? "read" : "written"},
                     {"normal", change.before},
                     {"abnormal", change.after},
-                    {"effect", change.effect}});
+                    {"effect", effect_json(change.before, change.after, change.effect)}});
   return limited(objects.total, std::move(list));
 }
 

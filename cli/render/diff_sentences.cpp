@@ -23,8 +23,9 @@ std::string short_number(double number) {
   return fmt::format("{:.3g}", number);
 }
 
-std::string factor(double effect) {
-  return effect >= 1 ? "x " + short_number(effect) : "/ " + short_number(1 / effect);
+std::string factor(double before, double after, double effect) {
+  if (const std::string_view nothing = effect_word(before, after); !nothing.empty()) return std::string(nothing);
+  return effect >= 1 ? short_number(effect) + "×" : "1/" + short_number(1 / effect);
 }
 
 std::string list_of_errors(const std::map<std::int64_t, std::uint64_t>& counts) {
@@ -74,6 +75,11 @@ std::string ended_processes(const analyzer::EndedProcesses& side) {
 }
 
 }  // namespace
+
+std::string_view effect_word(double before, double after) {
+  if (before == after) return "";
+  return before == 0 ? "none before" : after == 0 ? "none now" : "";
+}
 
 std::string caller(const analyzer::CellKey& key) {
   if (key.function.empty()) return "from no application function";
@@ -153,7 +159,8 @@ std::string changed_sentence(const Diff& diff, const analyzer::ChangedCell& cell
   const auto share = [](double value) { return short_number(100 * value) + " %"; };
   switch (cell.what) {
     case analyzer::Shift::kRate:
-      text += fmt::format("calls {} -> {}{}", short_number(cell.before), short_number(cell.after),
+      text += fmt::format("{} {} -> {}{}", analyzer::is_call_kind(cell.key.kind) ? "calls" : "events",
+                          short_number(cell.before), short_number(cell.after),
                           diff.by_work ? " for each piece of work" : " a second");
       break;
     case analyzer::Shift::kLatency:
@@ -170,9 +177,10 @@ std::string changed_sentence(const Diff& diff, const analyzer::ChangedCell& cell
       text += fmt::format("moves {} -> {} bytes a call", short_number(cell.before), short_number(cell.after));
       break;
   }
-  text += ", " + factor(cell.effect);
+  text += ", " + factor(cell.before, cell.after, cell.effect);
   if ((diff.by_work || lengths_differ(diff)) && cell.what == analyzer::Shift::kRate)
-    text += fmt::format(" ({} -> {} calls a run)", short_number(cell.calls_before), short_number(cell.calls_after));
+    text += fmt::format(" ({} -> {} {} a run)", short_number(cell.calls_before), short_number(cell.calls_after),
+                        analyzer::is_call_kind(cell.key.kind) ? "calls" : "events");
   if (cell.q) text += ", q = " + short_number(*cell.q);
   return text;
 }
@@ -180,7 +188,20 @@ std::string changed_sentence(const Diff& diff, const analyzer::ChangedCell& cell
 std::string length_sentence(const Diff& diff) {
   const analyzer::TimeShift& length = diff.time.length;
   const double ratio = std::max(1.0, length.abnormal.mean) / std::max(1.0, length.normal.mean);
-  return "a run took " + time_shift(diff, length) + (lengths_differ(diff) ? ", " + factor(ratio) : "");
+  return "a run took " + time_shift(diff, length) + (lengths_differ(diff) ? ", " + factor(1, 1, ratio) : "");
+}
+
+std::string no_change_sentence(const Diff& diff) {
+  const analyzer::TimeShift& length = diff.time.length;
+  const std::string lengths = length_sentence(diff);
+  const double ratio = std::max(1.0, length.abnormal.mean) / std::max(1.0, length.normal.mean);
+  if (length.q) return "no notable change: " + lengths + ", q = " + short_number(*length.q);
+  if (std::max(ratio, 1 / ratio) < analyzer::kLeastUntested || analyzer::differ_untested(length))
+    return "no notable change: " + lengths;
+  return fmt::format(
+      "too little to tell: {}; with fewer than {} runs on a side, the nearest runs of the sides must differ "
+      "by a factor of {} and {} more",
+      lengths, analyzer::kRunsToTest, analyzer::kLeastUntested, human_duration(analyzer::kUntestedNs));
 }
 
 std::string threads_sentence(const Diff& diff) {
@@ -205,10 +226,10 @@ std::string ending_sentence(const Diff& diff, const analyzer::ChangedEnding& cha
 }
 
 std::string object_sentence(const Diff& diff, const analyzer::ChangedObject& change) {
-  return fmt::format("{} {}: {} -> {} bytes{}, {}",
-                     change.direction == analyzer::Direction::kRead ? "read from" : "written to",
-                     printable(change.object), short_number(change.before), short_number(change.after),
-                     diff.by_work ? " for each piece of work" : " a run", factor(change.effect));
+  return fmt::format(
+      "{} {}: {} -> {} bytes{}, {}", change.direction == analyzer::Direction::kRead ? "read from" : "written to",
+      printable(change.object), short_number(change.before), short_number(change.after),
+      diff.by_work ? " for each piece of work" : " a run", factor(change.before, change.after, change.effect));
 }
 
 }  // namespace uscope::cli

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "analyzer/diff/diff.h"
 
@@ -23,14 +24,21 @@ namespace uscope::cli {
 // side.
 [[nodiscard]] std::string only_sentence(const analyzer::Diff& diff, const analyzer::OnlyEntry& entry, bool abnormal);
 
-// "fsync in save (server): median 983 µs -> 31.5 ms, x 32".
+// "none before" or "none now" in the place of a ratio to or from zero; empty if neither side has zero.
+[[nodiscard]] std::string_view effect_word(double before, double after);
+
+// "fsync in save (server): median 983 µs -> 31.5 ms, 32×".
 [[nodiscard]] std::string changed_sentence(const analyzer::Diff& diff, const analyzer::ChangedCell& cell);
 
 // "+ 870 ms inside of fsync in save (server): 30 ms -> 900 ms, 30 -> 30 calls".
 [[nodiscard]] std::string time_sentence(const analyzer::Diff& diff, const analyzer::PlaceShift& shift);
 
-// "a run took 10.0 s -> 20.0 s, x 2".
+// "a run took 10.0 s -> 20.0 s, 2×".
 [[nodiscard]] std::string length_sentence(const analyzer::Diff& diff);
+
+// "no notable change: a run took …", or that the runs are too few and too short to tell. Of a comparison in which the
+// time is not notable.
+[[nodiscard]] std::string no_change_sentence(const analyzer::Diff& diff);
 
 // "all threads together: inside of calls 30.2 ms -> 20.9 s, outside of calls 0 ns -> 0 ns".
 [[nodiscard]] std::string threads_sentence(const analyzer::Diff& diff);
@@ -41,7 +49,7 @@ namespace uscope::cli {
 // "server SIGSEGV: 0 of 1 -> 1 of 1 processes".
 [[nodiscard]] std::string ending_sentence(const analyzer::Diff& diff, const analyzer::ChangedEnding& change);
 
-// "read from /srv/data: 250,000 -> 2,500 bytes a run, / 100".
+// "read from /srv/data: 250,000 -> 2,500 bytes a run, 1/100".
 [[nodiscard]] std::string object_sentence(const analyzer::Diff& diff, const analyzer::ChangedObject& change);
 
 }  // namespace uscope::cli

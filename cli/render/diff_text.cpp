@@ -58,13 +58,13 @@ std::string example(const analyzer::CellExample& example, TextWidth width) {
 }
 
 std::string time_section(const Diff& diff, TextWidth width) {
-  const std::string length = length_sentence(diff);
   if (!diff.time.notable)
-    return "\n" + paragraph(width.paint(Ink::kHeading, "WHERE THE TIME WENT  "), "no notable change: " + length,
-                            width.columns);
+    return "\n" +
+           paragraph(width.paint(Ink::kHeading, "WHERE THE TIME WENT  "), no_change_sentence(diff), width.columns);
   std::string out = "\n" + width.paint(Ink::kHeading, "WHERE THE TIME WENT, normal -> abnormal") +
-                    (diff.tested ? "\n" : ", not tested\n");
-  out += paragraph("      ", length, width.columns) + paragraph("      ", threads_sentence(diff), width.columns);
+                    (diff.tested ? "  (q: false discovery rate)\n" : ", not tested\n");
+  out += paragraph("      ", length_sentence(diff), width.columns) +
+         paragraph("      ", threads_sentence(diff), width.columns);
   for (std::size_t i = 0; i < diff.places.entries.size(); i++) {
     const analyzer::TimeEntry& entry = diff.places.entries[i];
     out += paragraph(fmt::format("{:>6}", fmt::format("{}. ", i + 1)), time_sentence(diff, entry.shift), width.columns);

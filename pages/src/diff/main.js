@@ -83,7 +83,7 @@ function findingsOf(list, title) {
 
 function timeLines() {
   const {time} = diff;
-  if (!time.notable) return [element("p", {}, withArrows(`No notable change: ${time.length}.`))];
+  if (!time.notable) return [element("p", {}, withArrows(`${time.length[0].toUpperCase()}${time.length.slice(1)}.`))];
   return [
     element("p", {}, withArrows(time.length)), element("p", {}, withArrows(time.threads)),
     element("ol", {class: "findings"}, ...time.lines.map((line) => {

@@ -122,6 +122,53 @@ TEST_F(DiffTest, ErrorsNeverGivenByThatCallComeFirst) {
   EXPECT_EQ(found.abnormal_only.entries[2].cell.key.function, "complain");
 }
 
+// A traceback asks isatty() of source files that no normal run has opened; the missing file is the cause.
+TEST_F(DiffTest, ErrorsOfNormalWorkExplainNothing) {
+  auto calls = usual();
+  calls.push_back({.kind = "ioctl", .function = "is_terminal", .count = 90, .result = -25, .argument = "/lib/a.py"});
+  calls.push_back({.kind = "lseek", .function = "tell", .count = 4, .result = 0});
+  for (int i = 0; i < 3; i++) normal({.calls = calls});
+  calls.push_back({.kind = "ioctl", .function = "is_terminal", .count = 60, .result = -25, .argument = "/lib/b.py"});
+  calls.push_back({.kind = "lseek", .function = "tell", .count = 100, .result = -29});
+  calls.push_back({.kind = "mkdir", .function = "make", .count = 30, .result = -17});
+  calls.push_back({.kind = "openat", .function = "load", .count = 1, .result = -2, .argument = "/srv/gone.crt"});
+  for (int i = 0; i < 3; i++) abnormal({.calls = calls});
+  const Diff found = compared();
+  ASSERT_EQ(found.abnormal_only.entries.size(), 4U);
+  EXPECT_EQ(found.abnormal_only.entries[0].cell.key.function, "load");
+  for (std::size_t i = 1; i < 4; i++) EXPECT_LT(found.abnormal_only.entries[i].cell.score, 1000) << i;
+}
+
+// A few errors at the beginning come before the many that they lead to.
+TEST_F(DiffTest, TheFirstErrorComesBeforeWhatItLeadsTo) {
+  three_normal();
+  auto calls = usual();
+  calls.insert(calls.begin(), {.kind = "stat", .function = "load", .count = 1, .result = -13});
+  calls.push_back({.kind = "unlink", .function = "clean", .count = 40, .result = -2});
+  for (int i = 0; i < 3; i++) abnormal({.calls = calls});
+  const Diff found = compared();
+  ASSERT_EQ(found.abnormal_only.entries.size(), 2U);
+  EXPECT_EQ(found.abnormal_only.entries[0].cell.key.function, "load");
+}
+
+TEST_F(DiffTest, ConsequencesComeLast) {
+  const std::string off = "UPDATE kind SET class = 'offcpu' WHERE name IN ('blocked', 'preempted');";
+  const auto run = [&](int blocked, int preempted, int more) {
+    MadeRun made{.calls = usual(), .more_sql = off};
+    made.calls.push_back({.kind = "blocked", .function = "flush", .count = blocked});
+    if (preempted != 0) made.calls.push_back({.kind = "preempted", .function = "flush", .count = preempted});
+    made.calls.push_back({.kind = "fsync", .function = "flush", .count = more});
+    return made;
+  };
+  for (int i = 0; i < 3; i++) normal(run(20, 2, 20));
+  for (int i = 0; i < 3; i++) abnormal(run(9000, 0, 300));
+  Diff found = compared();
+  EXPECT_EQ(found.normal_only.total, 0U);  // the machine was busy, or not
+  ASSERT_EQ(found.changed.entries.size(), 2U);
+  EXPECT_EQ(found.changed.entries[0].cell.key.kind, "fsync");
+  EXPECT_EQ(found.changed.entries[1].cell.key.kind, "offcpu:blocked");
+}
+
 TEST_F(DiffTest, WhatOnlyOneOfSeveralNormalRunsDoesIsNoLoss) {
   three_normal();
   auto calls = usual();

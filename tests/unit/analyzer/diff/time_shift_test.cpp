@@ -105,6 +105,33 @@ TEST(TimeShift, ThreadsThatWaitDoNotHideWork) {
                           [](const PlaceShift& shift) { return shift.place.call.kind == "fsync"; }));
 }
 
+// The same time, told of other neighbours.
+TEST(TimeShift, GapsThatCancelAreLeftOut) {
+  const auto run = [](double fsync, double after_fsync, double after_write) {
+    return timed_run(100 + fsync, {{times_inside("fsync"), fsync},
+                                   {between("fsync", "write"), after_fsync},
+                                   {between("write", "write"), after_write}});
+  };
+  TimeChanges found = compare_time({run(10, 1, 80)}, {run(200, 41.5, 40.4)});
+  ASSERT_EQ(found.places.size(), 1U);
+  EXPECT_EQ(found.places[0].place.call.kind, "fsync");
+  // One that is taken apart by a call within it.
+  const auto split = [](double whole, double first, double second) {
+    return timed_run(500 + whole, {{times_inside("poll"), 400 + whole},
+                                   {between("read", "write"), whole},
+                                   {between("read", "close"), first},
+                                   {between("close", "write"), second}});
+  };
+  found = compare_time({split(300, 0, 0)}, {split(0, 180, 119)});
+  for (const PlaceShift& shift : found.places) EXPECT_FALSE(shift.place.outside) << shift.place.call.kind;
+  // What is gained beside that stays, and so does what other calls lie around.
+  found = compare_time({run(10, 1, 80)}, {run(200, 241.5, 40.4)});
+  EXPECT_EQ(found.places.size(), 3U);
+  found = compare_time({timed_run(900, {{between("a", "b"), 400}, {times_inside("poll"), 100}})},
+                       {timed_run(100, {{between("c", "d"), 400}, {times_inside("poll"), 10}})});
+  EXPECT_EQ(found.places.size(), 3U);
+}
+
 TEST(TimeShift, PlacesOfLittleTimeAreLeftOut) {
   const TimeChanges found = compare_time({timed_run(100, {{times_inside("poll"), 50}, {times_inside("read"), 1}})},
                                          {timed_run(900, {{times_inside("poll"), 850}, {times_inside("read"), 20}})});

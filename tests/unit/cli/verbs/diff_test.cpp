@@ -65,8 +65,8 @@ TEST_F(DiffCommand, TellsHowRunsEndedAndWhatTheyMoved) {
   expect_harmless(text, false);
   for (const char* part :
        {"ENDED DIFFERENTLY, normal -> abnormal  2", "server SIGSEGV: 0 of 1 -> 1 of 1 processes",
-        "server exit 0: 1 of 1 -> 0 of 1 processes", "moves 5,000 -> 50 bytes a call, / 100",
-        "BYTES MOVED, normal -> abnormal  1", "read from /srv/\\x1bdata: 250,000 -> 2,500 bytes a run, / 100"})
+        "server exit 0: 1 of 1 -> 0 of 1 processes", "moves 5,000 -> 50 bytes a call, 1/100",
+        "BYTES MOVED, normal -> abnormal  1", "read from /srv/\\x1bdata: 250,000 -> 2,500 bytes a run, 1/100"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   auto as_json = both;
   as_json.insert(as_json.end(), {"--format", "json"});
@@ -87,9 +87,46 @@ TEST_F(DiffCommand, CountsStandBesideRatesWhereRunsDifferInLength) {
   write_run(folder_ / "same.db", run(3000, 1));
   const auto compared = [&](const char* with) { return output({"diff", "--normal", "short.db", "--abnormal", with}); };
   const std::string differ = compared("long.db");
-  EXPECT_NE(differ.find("57 -> 600 a second, x 10.5 (57 -> 3,000 calls a run)"), std::string::npos) << differ;
+  EXPECT_NE(differ.find("57 -> 600 a second, 10.5× (57 -> 3,000 calls a run)"), std::string::npos) << differ;
   const std::string same = compared("same.db");
-  EXPECT_NE(same.find("57 -> 3,000 a second, x 52.6\n"), std::string::npos) << same;
+  EXPECT_NE(same.find("57 -> 3,000 a second, 52.6×\n"), std::string::npos) << same;
+}
+
+TEST_F(DiffCommand, NothingHasNoRatio) {
+  const auto run = [](const char* file, std::int64_t bytes) {
+    MadeRun made;
+    made.calls = {{.kind = "read", .count = 50, .result = 5000, .argument = file},
+                  {.kind = "recvfrom", .function = "ask", .count = 50, .result = bytes}};
+    made.more_sql = "UPDATE event_string SET arg = 0, source = 2;";
+    return made;
+  };
+  write_run(folder_ / "small.db", run("/srv/small", 0));
+  write_run(folder_ / "big.db", run("/srv/big", 400));
+  const std::vector<std::string> both{"diff", "--normal", "small.db", "--abnormal", "big.db"};
+  const std::string text = output(both);
+  for (const char* part : {"read from /srv/big: 0 -> 250,000 bytes a run, none before\n",
+                           "read from /srv/small: 250,000 -> 0 bytes a run, none now\n",
+                           "recvfrom in ask (server): moves 0 -> 400 bytes a call, none before\n"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  auto as_json = both;
+  as_json.insert(as_json.end(), {"--format", "json"});
+  const std::string json = output(as_json);
+  expect_schema(json, "diff");
+  const auto value = nlohmann::json::parse(json);
+  EXPECT_EQ(value["bytes_moved"]["lines"][0]["effect"], "none before");
+  EXPECT_EQ(value["bytes_moved"]["lines"][1]["effect"], "none now");
+  EXPECT_EQ(value["changed"]["lines"][0]["effect"], "none before");
+}
+
+TEST_F(DiffCommand, ShortRunsOfOtherLengthsAreTooLittleToTell) {
+  const auto run = [](double seconds) { return MadeRun{.calls = {{.kind = "read", .count = 5}}, .seconds = seconds}; };
+  write_run(folder_ / "short.db", run(0.0139));
+  write_run(folder_ / "long.db", run(0.0578));
+  const std::string text = output({"diff", "--normal", "short.db", "--abnormal", "long.db"});
+  EXPECT_NE(
+      text.find("WHERE THE TIME WENT  too little to tell: a run took 13.9 ms -> 57.8 ms, 4.16×; with fewer than 3"),
+      std::string::npos)
+      << text;
 }
 
 TEST_F(DiffCommand, TellsWhereTheTimeWent) {
@@ -118,7 +155,8 @@ TEST_F(DiffCommand, TellsWhereTheTimeWent) {
   const std::vector<std::string> three{"diff",       "--normal", "fast1", "fast2", "fast3",
                                        "--abnormal", "slow1",    "slow2", "slow3"};
   text = without_breaks(output(three));
-  EXPECT_NE(text.find("WHERE THE TIME WENT, normal -> abnormal a run"), std::string::npos) << text;
+  EXPECT_NE(text.find("WHERE THE TIME WENT, normal -> abnormal  (q: false discovery rate) a run"), std::string::npos)
+      << text;
   EXPECT_NE(text.find("6 ms -> 906 ms (900 ms to 912 ms), 6 -> 6 calls, q = "), std::string::npos) << text;
   auto as_json = three;
   as_json.insert(as_json.end(), {"--format", "json"});
