@@ -15,6 +15,7 @@
 #include "analyzer/deadlock/call_wait.h"
 #include "analyzer/deadlock/changed_numbers.h"
 #include "analyzer/deadlock/deadlock_story.h"
+#include "analyzer/deadlock/library_locks.h"
 #include "analyzer/deadlock/lock_owner.h"
 #include "analyzer/deadlock/look.h"
 #include "analyzer/deadlock/signal_bits.h"
@@ -27,7 +28,7 @@ namespace uscope::analyzer {
 namespace {
 
 ReleaseEvent release_event_of(const Classified& what) {
-  if (what.is_lock) return ReleaseEvent::kLock;
+  if (what.is_lock || what.leaves) return ReleaseEvent::kLock;
   switch (what.primitive) {
     case Primitive::kConditionVariable:
     case Primitive::kRustCondvar:
@@ -35,6 +36,7 @@ ReleaseEvent release_event_of(const Classified& what) {
       return ReleaseEvent::kSignal;
     case Primitive::kSemaphore:
     case Primitive::kFutex:
+    case Primitive::kAtomic:
       return ReleaseEvent::kPost;
     default:
       return ReleaseEvent::kLock;
@@ -52,7 +54,8 @@ class Diagnostician {
  private:
   Result<void> settle_killed();
   Result<void> examine(std::size_t index);
-  void find_releaser(const LastCall& thread, WaitedObject& object, Waiter& waiter);
+  void find_releaser(std::size_t index, WaitedObject& object, Waiter& waiter);
+  [[nodiscard]] bool find_holder_by_stack(std::size_t index, const WaitedObject& object, Waiter& waiter) const;
   void enter_looked_calls();
   void find_holders(std::size_t index, WaitedObject& object, Waiter& waiter) const;
   void find_monitor(const LastCall& thread, WaitedObject& object, Waiter& waiter) const;
@@ -183,10 +186,24 @@ bool Diagnostician::accept_owner(const LastCall& thread, WaitedObject& object, W
   waiter.releaser = Releaser::kOwner;
   waiter.owner = owner.thread;
   waiter.joins = joins;
+  // No gate that another thread opens: a handler waits for what the code has that it interrupted.
+  if (itself && interrupted_from(thread.stack) != thread.stack.size()) waiter.lenient = false;
   return true;
 }
 
-void Diagnostician::find_releaser(const LastCall& thread, WaitedObject& object, Waiter& waiter) {
+// A lock of libc's own, whose word names nobody.
+bool Diagnostician::find_holder_by_stack(std::size_t index, const WaitedObject& object, Waiter& waiter) const {
+  if (!calls_.threads[index].wait->of_one_space() || calls_.tasks_missing) return false;
+  const StackHolder holder = holder_by_stack(calls_, index, object.what);
+  if (holder.state == StackHolder::State::kUnknown) return false;
+  waiter.releaser = Releaser::kOwner;
+  waiter.owner = holder.state == StackHolder::State::kItself ? index : holder.thread;
+  waiter.unsure = !holder.sure;
+  return true;
+}
+
+void Diagnostician::find_releaser(std::size_t index, WaitedObject& object, Waiter& waiter) {
+  const LastCall& thread = calls_.threads[index];
   const FutexWait& wait = *thread.wait;
   const bool joins = object.what.primitive == Primitive::kJoin;
   const bool words_hold = wait.fresh || thread.killed || thread.refused || joins;
@@ -199,6 +216,7 @@ void Diagnostician::find_releaser(const LastCall& thread, WaitedObject& object, 
     if (!accept_owner(thread, object, waiter, *tid)) waiter.releaser = Releaser::kUnknown;
     return;
   }
+  if (find_holder_by_stack(index, object, waiter)) return;
   if (object.what.primitive == Primitive::kGo || waiter.outsiders) return;
   waiter.releaser = wait.of_one_space() ? Releaser::kSpace : Releaser::kAnyone;
 }
@@ -307,8 +325,7 @@ std::vector<WaitEdge> Diagnostician::edges() const {
     const Waiter& waiter = waiters_[i];
     const std::int64_t from = calls_.threads[i].tid;
     if (waiter.held && waiter.releaser == Releaser::kOwner)
-      out.push_back(
-          {from, calls_.threads[waiter.owner].tid, false, std::string(primitive_phrase(objects_[i].what.primitive))});
+      out.push_back({from, calls_.threads[waiter.owner].tid, false, object_phrase(objects_[i])});
     for (const WaitEnd& end : waits_[i].ends) {
       const std::int64_t pid = calls_.processes[end.process].pid;
       const std::string label = end.object.empty() ? "its end" : end.part + " " + end.object;
@@ -344,8 +361,9 @@ Result<void> Diagnostician::examine(std::size_t index) {
     object.address = lock_address(*thread.wait, object.what);
     waiter.held = thread.standing == Standing::kHeld;
     waiter.release_event = release_event_of(object.what);
+    waiter.idle = object.what.idle;
     waiter.thing = thing_of(thread, object);
-    if (waiter.held) find_releaser(thread, object, waiter);
+    if (waiter.held) find_releaser(index, object, waiter);
     const bool asks = waiter.held && (waiter.releaser == Releaser::kSpace || waiter.releaser == Releaser::kAnyone);
     if (asks && waiter.release_event != ReleaseEvent::kLock)
       if (auto done = find_wakers(thread, object, waiter); !done) return done;
@@ -374,6 +392,7 @@ BlockedThread Diagnostician::blocked(std::size_t index) const {
   out.wait = waits_[index].text;
   if (const LookedThread* seen = looked(thread)) out.halted = halted_text(*seen);
   out.primitive = objects_[index].what.primitive;
+  if (out.wait.empty() || thread.wait) out.lock = object_phrase(objects_[index]);
   out.api = objects_[index].what.api;
   out.address = objects_[index].address;
   out.waited_ns = thread.waited_ns;

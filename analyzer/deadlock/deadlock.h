@@ -32,6 +32,7 @@ struct BlockedThread {
   std::string wait;    // of another call than futex, with its arguments: "read(3<pipe:[4711]>)"; empty: not looked at
   std::string halted;  // "stopped by SIGTTOU"; empty: it is not
   Primitive primitive = Primitive::kFutex;
+  std::string lock;           // "a mutex", "a lock inside libc (malloc)": what it waits for, with its name
   std::string api;            // the library's function; empty: unknown
   std::uint64_t address = 0;  // of the lock if its layout is known, else of the futex
   std::int64_t waited_ns = 0;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "analyzer/deadlock/library_locks.h"
 #include "analyzer/deadlock/task_names.h"
 #include "support/clock.h"
 #include "support/text.h"
@@ -24,12 +25,19 @@ std::string function_of(const LastCall& thread) {
   return line && line->app ? " in " + line->function : "";
 }
 
-// "the mutex 0x55…".
+// "the mutex 0x55…", "the lock 0x7f… inside libc (malloc)".
 std::string thing_text(const WaitedObject& object) {
-  std::string phrase(primitive_phrase(object.what.primitive));
+  std::string phrase = object_phrase(object);
+  const Primitive primitive = object.what.primitive;
+  if (!object.lock_name.empty() || primitive == Primitive::kInterpreter || primitive == Primitive::kOpenmp)
+    return phrase;
+  if (primitive == Primitive::kLibcLock || primitive == Primitive::kStream) {
+    constexpr std::string_view kLock = "lock";
+    return phrase.replace(0, phrase.find(kLock) + kLock.size(), "the lock " + hex_number(object.address));
+  }
   for (const std::string article : {"a ", "an "})
     if (phrase.starts_with(article)) phrase = "the " + phrase.substr(article.size());
-  return phrase + " " + hex_number(object.address);
+  return object.what.at_parker ? phrase : phrase + " " + hex_number(object.address);
 }
 
 class Wording {
@@ -140,7 +148,10 @@ std::string Wording::waits(std::size_t i) const {
   if (primitive == Primitive::kVfork) return who + "for its child of vfork to execute a program or to end" + where;
   if (primitive == Primitive::kPark) return who + "to be unparked" + where;
   const bool at = primitive == Primitive::kConditionVariable || primitive == Primitive::kRustCondvar ||
-                  primitive == Primitive::kBarrier || primitive == Primitive::kFutex;
+                  primitive == Primitive::kBarrier || primitive == Primitive::kFutex || primitive == Primitive::kAtomic;
+  if (object.what.leaves)
+    return who + "in " + object.what.api + " for the waiters of " + thing_text(object) + " to leave" + where;
+  if (object.what.idle) return who + "for work, as an idle thread of a pool" + where;
   return who + (at ? "at " : "for ") + thing_text(object) + where;
 }
 
@@ -266,11 +277,10 @@ std::string Wording::self(const GraphFinding& finding) const {
   const std::size_t i = finding.threads[0];
   std::string text = waits(i) + ", which it holds itself";
   const StackLines& stack = call(i).stack;
-  const auto is_signal = [](const StackLine& line) { return line.function.find("restore_rt") != std::string::npos; };
-  if (std::any_of(stack.begin(), stack.end(), is_signal))
+  if (interrupted_from(stack) != stack.size())
     text += ": a signal handler asks for what the code that it interrupted has";
   if (call(i).refused) text += "; the kernel refused it with EDEADLK, and libc then waits for ever";
-  return text + ".";
+  return text + "." + (finding.weak ? could_still(finding, "have it instead, which its word does not say") : "");
 }
 
 std::string Wording::owner_gone(const GraphFinding& finding) const {
@@ -321,6 +331,14 @@ std::string Wording::stall(const GraphFinding& finding) const {
 }
 
 }  // namespace
+
+std::string object_phrase(const WaitedObject& object) {
+  if (!object.lock_name.empty()) return object.lock_name;
+  std::string phrase(primitive_phrase(object.what.primitive));
+  const bool is_libcs = object.what.primitive == Primitive::kLibcLock;
+  if (is_libcs && !object.what.part.empty()) phrase += " (" + object.what.part + ")";
+  return phrase;
+}
 
 bool computes(const LastCalls& calls, const LastCall& thread) {
   const bool known = !calls.events_missing && !calls.tasks_missing && !calls.calls_left_out;

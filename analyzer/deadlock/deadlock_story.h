@@ -19,6 +19,7 @@ struct WaitedObject {
   std::uint64_t address = 0;
   std::optional<std::int64_t> gone_owner;  // tid of an owner that has ended, if known
   std::string monitor_class;               // of a Java monitor's object
+  std::string lock_name;                   // of a lock whose name the look knows: "the lock of stdin"; empty: unknown
   CallWait call_wait;                      // of another call than futex
 };
 
@@ -28,6 +29,9 @@ struct WaitedObject {
 // The threads that were inside a call other than a futex wait when the trace ended, or when they were killed with the
 // last processes.
 [[nodiscard]] std::vector<std::size_t> waiting_elsewhere(const LastCalls& calls);
+
+// "a mutex", "a lock inside libc (malloc)", "the lock of stdin": what a thread waits for.
+[[nodiscard]] std::string object_phrase(const WaitedObject& object);
 
 struct Situation {
   const LastCalls& calls;

@@ -59,6 +59,21 @@ Owner glibc_rwlock(const FutexWait& wait, const Classified& what) {
   return tid_or_none(*writer);
 }
 
+// Finds which word of a glibc condition variable this is. Waiters sleep at the signals of one of two groups (40, 44;
+// with 2.41's layout, too); who signals waits for a group to become empty (16, 20) or for the inner lock (32); who
+// destroys it for the number of waiters (36).
+std::int64_t condition_offset(const FutexWait& wait, const Classified& what) {
+  constexpr std::int64_t kReferences = 16;
+  constexpr std::int64_t kInnerLock = 32;
+  constexpr std::int64_t kWaiters = 36;
+  constexpr std::int64_t kSignals = 40;
+  const bool is_second = (wait.address & 4) != 0;
+  if (what.api.find("destroy") != std::string::npos) return kWaiters;
+  if (!what.leaves) return is_second ? kSignals + 4 : kSignals;
+  if (is_second) return kReferences + 4;
+  return (wait.expected & 1) != 0 ? kReferences : kInnerLock;
+}
+
 // The tid of the joined thread, which is there as long as it lives.
 Owner joined(const FutexWait& wait, Library library) {
   constexpr std::int64_t kMuslTid = -8;
@@ -95,6 +110,12 @@ bool others_may_unlock(const FutexWait& wait, const Classified& what) {
 
 std::uint64_t lock_address(const FutexWait& wait, const Classified& what) {
   if (what.library == Library::kMusl && what.primitive == Primitive::kMutex) return wait.address - 4;
+  if (what.at_parker) return 0;
+  // Writers sleep at a word of their own, behind the state.
+  if (what.primitive == Primitive::kRustRwlock && what.api.find("write_contended") != std::string::npos)
+    return wait.address - 4;
+  if (what.library == Library::kGlibc && what.primitive == Primitive::kConditionVariable)
+    return wait.address - static_cast<std::uint64_t>(condition_offset(wait, what));
   if (what.library != Library::kGlibc || what.primitive != Primitive::kRwlock) return wait.address;
   return wait.address - static_cast<std::uint64_t>(rwlock_offset(wait, what));
 }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analyzer/deadlock/glibc_mutex.h"
+#include "analyzer/deadlock/library_locks.h"
 #include "trace/runtime_modules.h"
 
 namespace uscope::analyzer {
@@ -50,9 +51,24 @@ constexpr std::array kByPrefix{
     Name{kGuard, Primitive::kOnce},
 };
 
-// Parts of demangled names: Rust's standard library (std::sys::unix::locks::futex::Mutex::lock_contended,
-// std::sys::sync::mutex::futex::Mutex::lock_contended …), Go's runtime, the Java VM.
+// Functions of interpreters, in whatever module.
+constexpr std::array kInterpreters{
+    Name{"take_gil", Primitive::kInterpreter},
+    Name{"gvl_acquire", Primitive::kInterpreter},
+    Name{"thread_sched_acquire", Primitive::kInterpreter},
+    Name{"thread_sched_to_running", Primitive::kInterpreter},
+};
+
+// Parts of demangled names, without the brackets of Rust's v0 names: Rust's standard library
+// (std::sys::unix::locks::futex::Mutex::lock_contended, <std::sys::sync::mutex::futex::Mutex>::lock_contended …),
+// parking_lot, C++'s library, Python, Ruby, locks that spin, Go's runtime, the Java VM.
 constexpr std::array kByPart{
+    Name{"RawMutex::lock_slow", Primitive::kRustMutex},
+    Name{"RawRwLock::lock_", Primitive::kRustRwlock},
+    Name{"RawRwLock::upgrade_", Primitive::kRustRwlock},
+    Name{"RawRwLock::wait_for_readers", Primitive::kRustRwlock},
+    Name{"Condvar::wait_until_internal", Primitive::kRustCondvar},
+    Name{"Once::call_once_slow", Primitive::kOnce},
     Name{"RwLock::read_contended", Primitive::kRustRwlock},
     Name{"RwLock::write_contended", Primitive::kRustRwlock},
     Name{"Mutex::lock_contended", Primitive::kRustMutex},
@@ -61,21 +77,20 @@ constexpr std::array kByPart{
     Name{"thread::park", Primitive::kPark},
     Name{"PlatformEvent::park", Primitive::kPark},
     Name{"once::futex::Once", Primitive::kOnce},
+    Name{"std::__detail::__platform_wait", Primitive::kAtomic},
+    Name{"std::__atomic_wait_address", Primitive::kAtomic},
+    Name{"std::__atomic_impl::wait", Primitive::kAtomic},
+    Name{"std::__1::__libcpp_atomic_wait", Primitive::kAtomic},
+    Name{"std::__1::__cxx_atomic_wait", Primitive::kAtomic},
+    Name{"SpinLockDelay", Primitive::kSpinLock},
+    Name{"SpinLock::SlowLock", Primitive::kSpinLock},
+    Name{"perform_spin_delay", Primitive::kSpinLock},
     Name{"runtime.futexsleep", Primitive::kGo},
     Name{"runtime.futex", Primitive::kGo},
 };
 
 // Functions between a primitive and the kernel.
 constexpr std::array<std::string_view, 5> kLeading{"futex", "lll_", "do_futex_wait", "timedwait", "internal_syscall"};
-
-std::string_view without_underscores(std::string_view name) {
-  constexpr std::string_view kInternal = "GI_";  // glibc's own alias of an exported function
-  for (int i = 0; i < 2; i++) {
-    name.remove_prefix(std::min(name.find_first_not_of('_'), name.size()));
-    if (i == 0 && name.starts_with(kInternal)) name.remove_prefix(kInternal.size());
-  }
-  return name;
-}
 
 // "libc.so.6+0x86120": a function without a name.
 bool is_nameless(const StackLine& line) {
@@ -96,6 +111,12 @@ const Name* by_prefix(std::string_view function) {
 }
 
 const Name* by_part(std::string_view function) {
+  std::string plain;
+  if (function.starts_with('<')) {  // "<std::sys::sync::mutex::futex::Mutex>::lock_contended"
+    plain = function;
+    std::erase_if(plain, [](char c) { return c == '<' || c == '>'; });
+    function = plain;
+  }
   for (const Name& name : kByPart)
     if (function.find(name.prefix) != std::string_view::npos) return &name;
   return nullptr;
@@ -142,7 +163,15 @@ bool is_musl(const StackLines& stack) {
 // FUTEX_WAIT_BITSET. (musl uses FUTEX_WAIT for both, and relocks in a function of its own.)
 bool relocks(const FutexWait& wait, const Classified& found) {
   if (found.primitive != Primitive::kConditionVariable || found.library != Library::kGlibc) return false;
-  return wait.command() != kFutexWaitBitset;
+  return !found.leaves && wait.command() != kFutexWaitBitset;
+}
+
+// Those that only wake, and who destroys it, have no mutex.
+bool awaits_waiters(const Classified& found) {
+  constexpr std::array<std::string_view, 3> kOthers{"destroy", "signal", "broadcast"};
+  return found.primitive == Primitive::kConditionVariable &&
+         std::any_of(kOthers.begin(), kOthers.end(),
+                     [&](std::string_view part) { return found.api.find(part) != std::string::npos; });
 }
 
 // For a robust mutex, glibc's pthread_mutex_lock continues in a function without an exported name. The words show it:
@@ -206,10 +235,54 @@ Classified by_words(const FutexWait& wait) {
   return found;
 }
 
-// Python's locks are semaphores that only its own code takes and releases.
+// Python's locks, also those of its multiprocessing, are semaphores that only its own code takes and releases. A
+// handler that it has in C only notes the signal.
 bool is_python_lock(const Classified& found, const StackLines& stack, std::size_t caller) {
-  return found.primitive == Primitive::kSemaphore && caller < stack.size() &&
-         stack[caller].function.starts_with("PyThread_acquire_lock");
+  constexpr std::array<std::string_view, 5> kCallers{"PyThread_acquire_lock", "_PySemaphore_", "_PyParkingLot_Park",
+                                                     "_PyMutex_Lock", "_multiprocessing_SemLock_"};
+  if (found.primitive != Primitive::kSemaphore || caller >= stack.size()) return false;
+  const StackLine& line = stack[caller];
+  return line.module.starts_with("_multiprocessing.") ||
+         std::any_of(kCallers.begin(), kCallers.end(),
+                     [&](std::string_view prefix) { return line.function.starts_with(prefix); });
+}
+
+// A condition variable of the interpreter's lock.
+bool is_of_interpreter(const StackLine& line) {
+  const std::string_view bare = without_underscores(line.function);
+  return std::any_of(kInterpreters.begin(), kInterpreters.end(),
+                     [&](const Name& name) { return bare.starts_with(name.prefix); });
+}
+
+// A lock of libc's own, of which the frames from `at` on know the purpose.
+Classified libc_lock(const StackLines& stack, std::size_t at, Library library) {
+  Classified found;
+  found.primitive = Primitive::kLibcLock;
+  found.library = library;
+  found.by_name = true;
+  for (; at < stack.size() && is_libcs(stack, stack[at]); at++) {
+    if (is_nameless(stack[at])) continue;
+    if (found.api.empty()) found.api = api_of(stack[at].function);
+    found.part = libc_part(without_underscores(stack[at].function));
+    if (!found.part.empty()) break;
+  }
+  if (found.part == kStreams) found.primitive = Primitive::kStream;
+  return found;
+}
+
+// libgomp makes its system calls itself. Of its functions only those that programs call have names everywhere.
+std::optional<Classified> of_openmp(const StackLines& stack) {
+  constexpr std::string_view kModule = "libgomp.so";
+  if (stack.empty() || !stack[0].module.starts_with(kModule)) return std::nullopt;
+  Classified found;
+  found.primitive = Primitive::kOpenmp;
+  found.by_name = true;
+  std::size_t at = 0;
+  for (; at < stack.size() && stack[at].module.starts_with(kModule); at++)
+    if (!is_nameless(stack[at])) found.api = api_of(stack[at].function);
+  found.idle = at >= stack.size() || !stack[at].app;
+  if (found.idle) found.idle = std::none_of(stack.begin(), stack.end(), [](const StackLine& line) { return line.app; });
+  return found;
 }
 
 // "std::call_once<…>(…)" of "void std::call_once<…>(…)", and "std::sync::…" of Rust's "<std::sync::… as …>::lock".
@@ -250,8 +323,19 @@ bool is_of_library(std::string_view function) {
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
+// Functions of Rust's and C++'s libraries that may stand between a primitive and the call.
+bool only_wraps(std::string_view function) {
+  const std::string_view name = without_result(function);
+  return name.starts_with("std::") || name.starts_with("core::") || name.starts_with("parking_lot_core::") ||
+         name.starts_with("lock_api::");
+}
+
 Library library_of(Primitive primitive, bool musl) {
   switch (primitive) {
+    case Primitive::kAtomic:
+    case Primitive::kSpinLock:
+    case Primitive::kOpenmp:
+    case Primitive::kInterpreter:
     case Primitive::kPark:
     case Primitive::kRustMutex:
     case Primitive::kRustRwlock:
@@ -267,19 +351,54 @@ Library library_of(Primitive primitive, bool musl) {
 
 }  // namespace
 
+std::string_view without_underscores(std::string_view name) {
+  constexpr std::string_view kInternal = "GI_";  // glibc's own alias of an exported function
+  for (int i = 0; i < 2; i++) {
+    name.remove_prefix(std::min(name.find_first_not_of('_'), name.size()));
+    if (i == 0 && name.starts_with(kInternal)) name.remove_prefix(kInternal.size());
+  }
+  return name;
+}
+
+bool is_libcs(const StackLines& stack, const StackLine& line) {
+  return trace::is_runtime(line.module) ||
+         (!libc_part(without_underscores(line.function)).empty() && contains_libc(stack, line.module));
+}
+
+bool tries_again(const Classified& what) {
+  return what.primitive == Primitive::kInterpreter || what.primitive == Primitive::kSpinLock;
+}
+
 std::string_view primitive_name(Primitive primitive) {
-  constexpr std::array<std::string_view, 15> kNames{
-      "futex", "mutex",      "rwlock",      "condition_variable", "semaphore", "barrier", "join",   "once",
-      "park",  "rust_mutex", "rust_rwlock", "rust_condvar",       "go",        "vfork",   "monitor"};
+  constexpr std::array<std::string_view, 21> kNames{
+      "futex",   "mutex",     "rwlock",      "condition_variable", "semaphore",    "barrier", "join",
+      "once",    "park",      "rust_mutex",  "rust_rwlock",        "rust_condvar", "go",      "vfork",
+      "monitor", "libc_lock", "stream_lock", "interpreter_lock",   "openmp",       "atomic",  "spin_lock"};
   return kNames.at(static_cast<std::size_t>(primitive));
 }
 
 std::string_view primitive_phrase(Primitive primitive) {
-  constexpr std::array<std::string_view, 15> kPhrases{
-      "a futex",        "a mutex",          "a read-write lock",           "a condition variable",
-      "a semaphore",    "a barrier",        "a thread's exit (join)",      "a once-initialiser",
-      "being unparked", "a Rust mutex",     "a Rust read-write lock",      "a Rust condition variable",
-      "Go's scheduler", "a child of vfork", "the monitor of a Java object"};
+  constexpr std::array<std::string_view, 21> kPhrases{"a futex",
+                                                      "a mutex",
+                                                      "a read-write lock",
+                                                      "a condition variable",
+                                                      "a semaphore",
+                                                      "a barrier",
+                                                      "a thread's exit (join)",
+                                                      "a once-initialiser",
+                                                      "being unparked",
+                                                      "a Rust mutex",
+                                                      "a Rust read-write lock",
+                                                      "a Rust condition variable",
+                                                      "Go's scheduler",
+                                                      "a child of vfork",
+                                                      "the monitor of a Java object",
+                                                      "a lock inside libc",
+                                                      "the lock of a stream",
+                                                      "the interpreter's lock",
+                                                      "other threads of OpenMP",
+                                                      "an atomic variable",
+                                                      "a spin lock"};
   return kPhrases.at(static_cast<std::size_t>(primitive));
 }
 
@@ -311,13 +430,19 @@ std::vector<std::string> application_chain(const StackLines& stack) {
 
 Classified classify(const FutexWait& wait, const StackLines& stack) {
   const bool musl = is_musl(stack);
+  if (auto openmp = of_openmp(stack)) return *openmp;
   Classified found;
+  std::optional<std::size_t> own_lock;  // of libc: where the function stands that waits for such
+  bool parks = false;
   bool nameless = true;  // no function so far has a name that shows its purpose
   bool in_libc = false;  // a frame of libc has been skipped
   std::size_t at = 0;
   for (; at < stack.size() && at < kDeepest; at++) {
     const StackLine& line = stack[at];
-    if (const Name* name = library_name(stack, line)) {
+    // parking_lot's threads sleep at a word of their own; who calls its core knows for what.
+    const bool at_core = without_result(line.function).starts_with("parking_lot_core::");
+    parks = parks || at_core;
+    if (const Name* name = at_core ? nullptr : library_name(stack, line)) {
       found.primitive = name->primitive;
       found.library = library_of(name->primitive, musl);
       found.by_name = true;
@@ -326,6 +451,8 @@ Classified classify(const FutexWait& wait, const StackLines& stack) {
     }
     const bool libc = trace::is_runtime(line.module);
     const bool leads = only_leads(without_underscores(line.function));
+    // glibc uses it for locks of its own only.
+    if (without_underscores(line.function).starts_with("lll_lock_wait_private")) own_lock = at + 1;
     // The application's own use of futexes: by syscall(2), or in a function of its own.
     if (line.function == "syscall" || (leads && !libc)) nameless = false;
     // A stripped program called libc: frames further out do not concern this wait.
@@ -334,7 +461,7 @@ Classified classify(const FutexWait& wait, const StackLines& stack) {
     if (leads || is_nameless(line)) continue;
     if (libc) nameless = false;  // a lock within libc: of malloc, of a stream
     // Functions of Rust's and C++'s libraries, inlined or called, come before the deciding one.
-    if (!line.function.starts_with("std::") && !line.function.starts_with("core::")) break;
+    if (!only_wraps(line.function)) break;
     nameless = false;
   }
   // A call that the application makes itself, though it has libc in a module of its own, is for no lock of libc.
@@ -342,7 +469,9 @@ Classified classify(const FutexWait& wait, const StackLines& stack) {
   if (!found.by_name) {
     const bool pi = wait.command() == kFutexLockPi || wait.command() == kFutexLockPi2;
     // The kernel's own rule: the word holds the owner's tid.
-    if (pi) {
+    if (own_lock && !musl) {
+      found = libc_lock(stack, *own_lock, Library::kGlibc);
+    } else if (pi) {
       found.primitive = Primitive::kMutex;
       found.library = musl ? Library::kMusl : Library::kGlibc;
     } else if (nameless && !musl) {
@@ -365,7 +494,11 @@ Classified classify(const FutexWait& wait, const StackLines& stack) {
     if (found.primitive == Primitive::kConditionVariable && stack[at].module.starts_with("libjvm")) continue;
     break;
   }
+  found.leaves = awaits_waiters(found);
   if (relocks(wait, found)) found.primitive = Primitive::kMutex;
+  if (found.primitive == Primitive::kConditionVariable && at < stack.size() && is_of_interpreter(stack[at]))
+    found.primitive = Primitive::kInterpreter;
+  found.at_parker = parks;
   found.is_lock = is_python_lock(found, stack, at);
   return found;
 }

@@ -205,7 +205,8 @@ void Graph::owner_cycles() {
     for (std::size_t next = at(i).owner; next != i; next = at(next).owner) finding.threads.push_back(next);
     finding.type = finding.threads.size() == 1 ? FindingType::kSelfDeadlock : FindingType::kCycle;
     if (finding.threads.size() == 1 && at(i).lenient && somebody_is_free(i)) continue;
-    finding.weak = is_weak(finding.threads);
+    const auto is_unsure = [&](std::size_t member) { return at(member).unsure; };
+    finding.weak = is_weak(finding.threads) || std::any_of(finding.threads.begin(), finding.threads.end(), is_unsure);
     accuse(std::move(finding));
   }
 }
@@ -476,7 +477,7 @@ void Graph::stalls() {
   std::map<std::size_t, std::vector<std::size_t>> private_roots;
   std::vector<std::size_t> shared_roots;
   for (std::size_t i = 0; i < threads_.size(); i++) {
-    if (!is_root(i) || behind[i] || accused_[i]) continue;
+    if (!is_root(i) || behind[i] || accused_[i] || at(i).idle) continue;
     if (at(i).releaser == Releaser::kAnyone) {
       if (dead_spaces_.empty()) shared_roots.push_back(i);
     } else if (!dead_spaces_.contains(at(i).space)) {

@@ -50,6 +50,8 @@ struct Waiter {
   bool may_open = false;             // kProcesses: another process could also get hold of the object, by its name
   bool stopped = false;              // by a signal; anybody may continue it
   bool joins = false;                // the waiter waits for the owner thread to end
+  bool unsure = false;               // the owner is known by its stack only, and a thread that runs may be it instead
+  bool idle = false;                 // of a pool, and waits for work: it is not what hangs
   bool lenient = false;              // the lock has or had an owner, but other threads can release it as well
   // kNobody: a thread that can release a lenient lock by custom, since it goes on as the owner in a child of fork().
   std::optional<std::size_t> heir;

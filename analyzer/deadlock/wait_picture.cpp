@@ -65,7 +65,7 @@ class Painter {
     PictureNode node;
     node.name = thread.name;
     node.process = thread.process;
-    node.waits_for = thread.wait.empty() ? std::string(primitive_phrase(thread.primitive)) : thread.wait;
+    node.waits_for = thread.wait.empty() ? thread.lock : thread.wait;
     node.halted = thread.halted;
     node.api = thread.api;
     node.address = thread.address;
@@ -123,7 +123,7 @@ class Painter {
           gone.process = thread.process;
           add(std::move(gone), thread.pid, tid);
         }
-        edges_.push_back({thread.tid, tid, false, std::string(primitive_phrase(thread.primitive)), false});
+        edges_.push_back({thread.tid, tid, false, thread.lock, false});
       }
     }
   }

@@ -76,8 +76,7 @@ class Drawing {
 
  private:
   void add(const analyzer::BlockedThread& thread, bool accused) {
-    const std::string wait =
-        thread.wait.empty() ? std::string(analyzer::primitive_phrase(thread.primitive)) : thread.wait;
+    const std::string wait = thread.wait.empty() ? thread.lock : thread.wait;
     add(thread, wait, thread.halted, accused);
   }
   template <typename Thread>

@@ -39,6 +39,7 @@ ordered_json thread_json(const analyzer::BlockedThread& thread) {
           {"wait", thread.wait.empty() ? ordered_json() : json_value(thread.wait)},
           {"halted", thread.halted.empty() ? ordered_json() : json_value(thread.halted)},
           {"primitive", analyzer::primitive_name(thread.primitive)},
+          {"lock", thread.lock.empty() ? ordered_json() : json_value(thread.lock)},
           {"api", thread.api.empty() ? ordered_json() : json_value(thread.api)},
           {"address", hex_number(thread.address)},
           {"waited_ns", thread.waited_ns},

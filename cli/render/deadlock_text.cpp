@@ -161,8 +161,7 @@ std::string finding_text(const analyzer::Finding& finding, TextWidth width) {
 // "a condition variable, in pop".
 std::string futex_text(const BlockedThread& thread) {
   const StackLine* line = analyzer::application_frame(thread.stack);
-  return std::string(analyzer::primitive_phrase(thread.primitive)) +
-         (line ? ", in " + printable(line->function) : std::string());
+  return printable(thread.lock) + (line ? ", in " + printable(line->function) : std::string());
 }
 
 // Threads of one name that wait in one place are told together, as in other_line().

@@ -118,8 +118,8 @@ TEST(Primitives, TheApplicationsFunctionIsNotItsLanguagesOwn) {
 TEST(Primitives, ALockWithinAFunctionOfLibcIsNotWhatCalledThat) {
   const FutexWait wait = wait_of(128, 2, {{0, 2}});
   EXPECT_EQ(primitive_of(wait, {{"__lll_lock_wait_private"}, {"malloc"}, {"init", "app"}, {"pthread_once"}}),
-            Primitive::kFutex);
-  EXPECT_EQ(primitive_of(wait, {{"__lll_lock_wait_private"}, {"fputc"}, {"work", "app"}}), Primitive::kFutex);
+            Primitive::kLibcLock);
+  EXPECT_EQ(primitive_of(wait, {{"__lll_lock_wait_private"}, {"fputc"}, {"work", "app"}}), Primitive::kStream);
 }
 
 TEST(Primitives, AConditionVariablesWaiterTakesItsMutexAgain) {

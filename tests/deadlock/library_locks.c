@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+/* Locks that libc has of its own, taken by signal handlers that interrupted who has them, or by two threads; and a
+ * condition variable that is destroyed while threads wait there. */
+#include "hang.h"
+
+#include <stdlib.h>
+#include <sys/time.h>
+#include <time.h>
+
+static void every_millisecond(void (*handler)(int)) {
+  struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+  CHECK(!sigaction(SIGVTALRM, &action, 0));
+  struct itimerval timer = {{0, 1000}, {0, 1000}};
+  CHECK(!setitimer(ITIMER_VIRTUAL, &timer, 0));
+}
+
+static void sleeps(void) {
+  sigset_t alarms;
+  sigemptyset(&alarms);
+  sigaddset(&alarms, SIGVTALRM);
+  pthread_sigmask(SIG_BLOCK, &alarms, 0);
+  for (;;) sleep(1);
+}
+
+FRAME static int stamps(void) {
+  time_t now = time(0);
+  struct tm parts;
+  localtime_r(&now, &parts);
+  return parts.tm_sec + 1;
+}
+
+static void on_time(int number) {
+  (void)number;
+  stamps();
+}
+
+static void time_zone(void) {
+  START(sleeps);
+  every_millisecond(on_time);
+  for (;;) stamps();
+}
+
+/* Larger than what a thread keeps for itself. */
+FRAME static void allocates(void) {
+  void* volatile block = malloc(3000);
+  free(block);
+}
+
+static void on_memory(int number) {
+  (void)number;
+  allocates();
+}
+
+static void memory(void) {
+  START(sleeps);
+  every_millisecond(on_memory);
+  for (;;) allocates();
+}
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void on_mutex(int number) {
+  (void)number;
+  takes(&mutex);
+  pthread_mutex_unlock(&mutex);
+}
+
+static void own_mutex(void) {
+  START(sleeps);
+  every_millisecond(on_mutex);
+  for (;;) {
+    takes(&mutex);
+    pthread_mutex_unlock(&mutex);
+  }
+}
+
+FRAME static int reads(void) {
+  char line[80];
+  return fgets(line, sizeof(line), stdin) ? 1 : 2;
+}
+
+static void reader(void) {
+  reads();
+}
+
+static void stream(void) {
+  START(reader);
+  usleep(200000);
+  fflush(0);
+}
+
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+
+FRAME static int awaits(void) {
+  takes(&mutex);
+  return pthread_cond_wait(&condition, &mutex) + 1;
+}
+
+static void waiter(void) {
+  awaits();
+}
+
+static void destroyed(void) {
+  START(waiter);
+  usleep(200000);
+  printf("%p\n", (void*)&condition);
+  fflush(stdout);
+  pthread_cond_destroy(&condition);
+}
+
+int main(int argc, char** argv) {
+  static const struct scenario scenarios[] = {
+      {"time_zone", time_zone}, {"memory", memory},       {"own_mutex", own_mutex},
+      {"stream", stream},       {"destroyed", destroyed},
+  };
+  return CHOOSE(scenarios, argc, argv);
+}
