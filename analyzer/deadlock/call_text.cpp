@@ -26,6 +26,7 @@ std::string asked_text(const LookedDescriptor& waited) {
 }
 
 std::string opening_text(const std::string& call, const LookedDescriptor& opened, const Resource* found) {
+  if (found && found->type == "file") return fmt::format("{}({})", call, found->name);
   const char* const how = opened.wants == "read" ? "O_RDONLY" : opened.wants == "write" ? "O_WRONLY" : "O_RDWR";
   return fmt::format("{}({}, {})", call, found ? found->name : std::string("?"), how);
 }

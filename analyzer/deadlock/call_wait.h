@@ -46,6 +46,7 @@ struct CallWait {
                             // object, is known that could end it
   bool is_at_fifo = false;  // by_name is that of a FIFO
   bool nobody_comes = false;  // by_name: the last user of the System V object has ended, or who has the terminal waits
+  bool at_mount = false;      // for the server of a file system, which may not answer
   bool writes = false;        // it does not rest, but has something to write that there is no room for
   std::vector<WaitEnd> idle;  // have both ends of a pipe and do not read it, while its one reader is stopped
   bool anyone = false;        // kFollowed: any thread of the trace could (a semaphore whose taker is dead)

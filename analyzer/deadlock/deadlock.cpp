@@ -175,6 +175,11 @@ bool Diagnostician::accept_owner(const LastCall& thread, WaitedObject& object, W
     waiter.releaser = Releaser::kNobody;
     if (owner.heir && &calls_.threads[*owner.heir] != &thread) waiter.heir = owner.heir;
     object.gone_owner = owner.old_tid;
+    if (const LookedThread* seen = looked(thread)) {
+      const auto stranger = seen->strangers.find(tid);
+      if (stranger != seen->strangers.end()) object.stranger = stranger->second;
+      object.stranger_is_parent = object.stranger && object.stranger == seen->parent_pid;
+    }
     return true;
   }
   const LastCall& holder = calls_.threads[owner.thread];

@@ -298,6 +298,17 @@ std::string Wording::owner_gone(const GraphFinding& finding) const {
         "owner.{}",
         text, parent.pid, weak);
   }
+  const WaitedObject& object = it_.objects[first];
+  if (object.stranger && object.stranger_is_parent.value_or(false))
+    return fmt::format(
+        "{} is one of the parent process {}, which is not traced: the lock was held when it forked, and the child has "
+        "it without its owner.{}",
+        text, *object.stranger, weak);
+  if (object.stranger)
+    return fmt::format(
+        "{} is not one of this process. Process {}, which is not traced, has a thread of that number, but not this "
+        "memory: the lock was held when the owner forked, or it ended without letting go.{}",
+        text, *object.stranger, weak);
   return text + " has ended without letting go." + weak;
 }
 

@@ -13,6 +13,8 @@ void WaitFollower::descriptor(const LookedDescriptor& waited) {
                                waited.via_fd.value_or(-1)));
   const Resource* found = own(waited.fd);
   if (!found) return unknown(fmt::format("whatever descriptor {} stands for, of which nothing is known", waited.fd));
+  if (waited.is_opening() && mounts_.count({calls_.processes[thread_->process].id, waited.fd}) != 0)
+    return served_file(*found);
   if (waited.is_opening()) {
     out_.is_at_fifo = true;
     const char* const deed = waited.wants == "read" ? "write" : "read";
@@ -21,7 +23,8 @@ void WaitFollower::descriptor(const LookedDescriptor& waited) {
   if (waited.wants == "lock") return lock(*found);
   if (waited.wants != "write" && found->queued.value_or(0) > 0 && !found->listening)
     return outside("what lies in " + found->name);
-  if (waited.wants == "other" && found->type != "pidfd") return unknown("something that is not known of " + found->name);
+  if (waited.wants == "other" && found->type != "pidfd")
+    return unknown("something that is not known of " + found->name);
   if (found->type == "pipe" || found->type == "fifo") return pipe(waited, *found);
   if (found->is_terminal()) return terminal(waited, *found);
   if (found->is_socket()) return socket(waited, *found);
@@ -35,6 +38,26 @@ void WaitFollower::descriptor(const LookedDescriptor& waited) {
   const auto known = kOthers.find(found->type);
   if (known != kOthers.end()) return outside(known->second + found->name);
   unknown("something that is not known of " + found->name);
+}
+
+// Who serves a file system answers each call by itself, or never; a program that uses its own waits for itself.
+void WaitFollower::served_file(const Resource& file) {
+  const Resource& mount = *mounts_.at({calls_.processes[thread_->process].id, file.fd});
+  out_.at_mount = true;
+  const auto servers = servers_.find(file.dev);
+  if (servers == servers_.end()) return unknown("whoever serves the file system " + mount.name);
+  std::string untraced;
+  for (const Resource* server : servers->second) {
+    const auto place = places_.find(server->process_id);
+    const std::string who =
+        fmt::format("process {}{}", server->pid, server->process.empty() ? "" : " `" + server->process + "`");
+    if (!server->process_id || place == places_.end())
+      untraced += (untraced.empty() ? "" : " or ") + who;
+    else
+      hold(place->second, {0, server->fd, mount.name, "the server's end of"});
+  }
+  if (!untraced.empty())
+    unknown(fmt::format("{}, which serves the file system {} and is not traced", untraced, mount.name));
 }
 
 void WaitFollower::socket(const LookedDescriptor& waited, const Resource& own) {

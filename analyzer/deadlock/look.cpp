@@ -12,7 +12,7 @@ Result<void> read_threads(const store::Database& database, Look& out) {
   return each_row(
       database,
       "SELECT thread_id, state, asleep, stop_signal, tracer_pid, tracer, kind.name, a0, a1, a2, a3, a4, a5, "
-      "timed, ts_ns, caught, by_timer FROM thread_look LEFT JOIN kind ON kind.id = kind_id",
+      "timed, ts_ns, caught, by_timer, parent_pid FROM thread_look LEFT JOIN kind ON kind.id = kind_id",
       [&](const SqlRow& row) {
         LookedThread& thread = out.threads[ThreadRowId(row.integer(0))];
         thread.state = text(row, 1);
@@ -28,6 +28,7 @@ Result<void> read_threads(const store::Database& database, Look& out) {
         thread.ts_ns = row.integer(14);
         if (const auto caught = row.maybe_integer(15)) thread.caught = static_cast<std::uint64_t>(*caught);
         thread.by_timer = row.maybe_integer(16).value_or(0) != 0;
+        thread.parent_pid = row.maybe_integer(17);
       });
 }
 
@@ -43,7 +44,10 @@ Result<void> read_waits(const store::Database& database, Look& out) {
   done = each_row(database, "SELECT thread_id, pid, pgid, what FROM waited_process", [&](const SqlRow& row) {
     const auto thread = out.threads.find(ThreadRowId(row.integer(0)));
     if (thread == out.threads.end()) return;
-    thread->second.processes.push_back({row.maybe_integer(1), row.maybe_integer(2), text(row, 3)});
+    if (row.text(3) == "owner")
+      thread->second.strangers.emplace(row.integer(2), row.integer(1));
+    else
+      thread->second.processes.push_back({row.maybe_integer(1), row.maybe_integer(2), text(row, 3)});
   });
   if (!done) return done;
   return each_row(database, "SELECT thread_id, what, object, class, owner_tid, java_thread FROM monitor_wait",

@@ -28,7 +28,7 @@ struct LookedDescriptor {
   std::optional<std::int64_t> bytes;   // that the call asks to read or write
   std::optional<std::int64_t> parts;   // in how many buffers
 
-  // A FIFO that the call waits to open: it is no descriptor yet.
+  // A FIFO that the call waits to open, which is no descriptor yet, or a file whose file system does not answer.
   [[nodiscard]] bool is_opening() const { return fd < -1; }
   // A file in an epoll set that no longer has the number under which it was put there.
   [[nodiscard]] bool is_stale() const { return fd == -1; }
@@ -60,10 +60,12 @@ struct LookedThread {
   std::string tracer;
   std::string call;  // empty: none, or not known
   std::array<std::uint64_t, 6> args{};
-  std::optional<bool> timed;            // nullopt: not known
-  std::optional<std::uint64_t> caught;  // signals for which its process has handlers, and that some thread does not
-                                        // block: bit 0 is signal 1
-  bool by_timer = false;                // a timer may send one of them while the thread sleeps
+  std::optional<bool> timed;               // nullopt: not known
+  std::optional<std::uint64_t> caught;     // signals for which its process has handlers, and that some thread does not
+                                           // block: bit 0 is signal 1
+  std::optional<std::int64_t> parent_pid;  // of its process, as the kernel has it; 0: none that uscope sees
+  std::map<std::int64_t, std::int64_t> strangers;  // numbers in its lock that threads of untraced processes have: pid
+  bool by_timer = false;                           // a timer may send one of them while the thread sleeps
   std::vector<LookedDescriptor> descriptors;
   std::vector<LookedProcess> processes;
   std::vector<LookedMonitor> monitors;
@@ -95,6 +97,9 @@ struct Resource {
   // What the process maps, without a descriptor of it: a file that is locked.
   [[nodiscard]] bool is_mapping() const { return fd == std::numeric_limits<std::int32_t>::min(); }
   [[nodiscard]] bool is_socket() const { return type == "unix" || type == "inet"; }
+  // Of a file system that holds up a call: a descriptor of its server, or the mount itself.
+  [[nodiscard]] bool is_server() const { return type == "mount" && fd >= 0; }
+  [[nodiscard]] bool is_mount() const { return type == "mount" && fd < 0; }
   // Either side; a pseudo-terminal's number is its `peer`.
   [[nodiscard]] bool is_terminal() const { return type == "tty" || type == "ptmx"; }
   // What it is called from the other side: of a terminal's master, the terminal.

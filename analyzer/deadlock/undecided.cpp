@@ -9,6 +9,7 @@
 #include <set>
 
 #include "analyzer/deadlock/nearly_stuck.h"
+#include "analyzer/deadlock/task_names.h"
 
 namespace uscope::analyzer {
 namespace {
@@ -25,6 +26,7 @@ struct ProcessWaits {
   bool monitors = false;  // its Java threads could be read
   std::string unknown;    // a call of which it is not known who could end it
   std::string why;
+  std::string served;                // a thread waits for the server of a file system
   std::vector<std::size_t> by_name;  // threads whose waits whoever knows a name could end
 };
 
@@ -78,6 +80,10 @@ void add_thread(const LastCall& thread, const LookedThread* seen, const CallWait
       (wait.by_handler ? into.handler : into.outside) = true;
       return;
     case CallWait::State::kUnknown:
+      if (wait.at_mount)
+        into.served = fmt::format(
+            "{} waits in {} for an answer of {}. Such a call has no time limit, and only a signal that kills ends it",
+            thread_text(thread), wait.text, wait.why);
       into.unknown = wait.text;
       into.why = wait.why;
       return;
@@ -145,6 +151,7 @@ std::string why_undecided(const Situation& situation, const Look& look, const st
           "{} is a Java virtual machine whose monitors could not be read: Java threads that wait for each other cannot "
           "be followed. `jstack {}` shows what each thread waits for",
           name, process.pid);
+    if (!it.served.empty() && it.timed == 0 && !it.java) return it.served;
     for (const Look::Trouble& trouble : look.troubles)
       if (trouble.process_id == process.id && it.timed == 0 && !it.java)
         return fmt::format("all threads sleep, and not everything of {} could be read: {}", name, trouble.what);

@@ -42,14 +42,20 @@ WaitFollower::WaitFollower(const LastCalls& calls, const Look& look) : calls_(ca
     caught_[thread.process] = *seen->second.caught;
     if (seen->second.by_timer) timed_.insert(thread.process);
   }
-  for (const std::size_t i : alive_) {
-    by_pid_[calls.processes[i].pid] = i;
-    children_[calls.processes[i].parent_id].push_back(i);
-  }
+  for (const std::size_t i : alive_) by_pid_[calls.processes[i].pid] = i;
+  find_children();
   find_tracees();
   for (const Resource& held : look.resources) {
     if (held.is_mapping()) {
       mappings_[{held.dev, held.ino}].push_back(&held);
+      continue;
+    }
+    if (held.is_server()) {
+      servers_[held.dev].push_back(&held);
+      continue;
+    }
+    if (held.is_mount()) {
+      mounts_.emplace(std::pair(held.process_id, held.fd), &held);
       continue;
     }
     if (held.process_id) by_fd_.emplace(std::pair(held.process_id, held.fd), &held);
@@ -69,6 +75,26 @@ WaitFollower::WaitFollower(const LastCalls& calls, const Look& look) : calls_(ca
       if (held != by_fd_.end() && held->second->type == "tty" && held->second->peer)
         at_terminals_.emplace(*held->second->peer, process);
     }
+  }
+}
+
+// The kernel tells whose child each process is now: an orphan is the child of whoever has adopted it, the first process
+// of its pid namespace or a subreaper, and of nobody else. What older looks do not tell the trace says: whose child it
+// was at first.
+void WaitFollower::find_children() {
+  for (const std::size_t i : alive_) {
+    std::optional<std::int64_t> parent_pid;
+    for (const LookedThread* thread : threads_[i])
+      if (thread != nullptr && thread->parent_pid) parent_pid = thread->parent_pid;
+    if (parent_pid) {
+      const auto parent = by_pid_.find(*parent_pid);
+      if (parent != by_pid_.end()) children_[parent->second].push_back(i);
+      continue;
+    }
+    const auto parent = places_.find(calls_.processes[i].parent_id);
+    if (parent == places_.end()) continue;
+    children_[parent->second].push_back(i);
+    if (alive_.count(parent->second) == 0) orphans_.push_back(i);
   }
 }
 
@@ -137,16 +163,12 @@ void WaitFollower::ends(const Resource& own, const Holders& others, const char* 
   }
 }
 
-// A process whose parent has ended may have become a child of this one.
 void WaitFollower::any_child() {
-  const ProcessRowId self = calls_.processes[thread_->process].id;
-  const auto its = children_.find(self);
+  const auto its = children_.find(thread_->process);
   if (its == children_.end()) return unknown("the end of a child that is not known");
   for (const std::size_t child : its->second) hold(child, {});
-  for (const std::size_t i : alive_) {
-    const auto parent = places_.find(calls_.processes[i].parent_id);
-    if (i != thread_->process && parent != places_.end() && alive_.count(parent->second) == 0) hold(i, {});
-  }
+  for (const std::size_t orphan : orphans_)
+    if (orphan != thread_->process) hold(orphan, {});
 }
 
 void WaitFollower::process(const LookedProcess& waited) {
@@ -180,6 +202,8 @@ CallWait WaitFollower::follow(const LastCall& thread) {
       looked_->descriptors.empty() && looked_->processes.empty() && !out_.anyone && !system_v_class(looked_->call);
   if (nothing && asks_many(looked_->call) && !looked_->call.starts_with("epoll")) outside("a signal");
   if (nothing) unknown(fmt::format("something that is not known: uscope does not follow {}", looked_->call));
+  // Neither a handler nor a time limit ends such a call: the kernel waits for the server's answer all the same.
+  if (out_.at_mount) return out_;
 #define USC_ASK(way) way();
   USC_WAYS_OUT(USC_ASK)
 #undef USC_ASK

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Finds out who could end the wait of one thread after the other (call_wait.h). Its parts lie in files by topic: pipes
-// and FIFOs (follow_pipes.cpp), terminals (follow_terminals.cpp), other descriptors (follow_descriptors.cpp), files'
-// locks and System V objects (follow_locks.cpp), signals (follow_signals.cpp).
+// and FIFOs (follow_pipes.cpp), terminals (follow_terminals.cpp), other descriptors and file systems
+// (follow_descriptors.cpp), files' locks and System V objects (follow_locks.cpp), signals (follow_signals.cpp).
 #pragma once
 
 #include <cstddef>
@@ -94,6 +94,8 @@ class WaitFollower {
   USC_WAYS_OUT(USC_DECLARE)
 #undef USC_DECLARE
   void find_tracees();
+  void find_children();
+  void served_file(const Resource& file);
   [[nodiscard]] bool has_all_calls() const;
   [[nodiscard]] bool may_handle_signals(std::size_t process) const;
   [[nodiscard]] std::string handled_signals(std::size_t process, std::uint64_t without = 0) const;
@@ -123,11 +125,14 @@ class WaitFollower {
   std::set<std::size_t> timed_;                          // a timer may send them one of these
   std::multimap<std::size_t, const LastCall*> tracees_;  // threads, by the process that traces them
   std::map<std::int64_t, std::size_t> by_pid_;
-  std::set<std::int64_t> pids_;  // of all processes of the trace
-  std::map<ProcessRowId, std::vector<std::size_t>> children_;
+  std::set<std::int64_t> pids_;                               // of all processes of the trace
+  std::map<std::size_t, std::vector<std::size_t>> children_;  // by process
+  std::vector<std::size_t> orphans_;  // whose parent has ended, and of whom it is not known who has adopted them
   std::map<std::pair<ProcessRowId, std::int64_t>, const Resource*> by_fd_;
   std::map<std::tuple<std::string, std::int64_t, std::int64_t>, Holders> by_object_;
-  std::map<std::pair<std::int64_t, std::int64_t>, Holders> mappings_;  // of files, by device and inode
+  std::map<std::pair<std::int64_t, std::int64_t>, Holders> mappings_;        // of files, by device and inode
+  std::map<std::int64_t, Holders> servers_;                                  // of file systems, by device
+  std::map<std::pair<ProcessRowId, std::int64_t>, const Resource*> mounts_;  // of the files of calls, by their numbers
   std::map<std::int64_t, Holders> sockets_;
   std::map<std::int64_t, Holders> terminals_;                     // both sides of pseudo-terminals, by number
   std::set<std::pair<std::int64_t, ProcessRowId>> at_terminals_;  // who waits to read or write a terminal, by number

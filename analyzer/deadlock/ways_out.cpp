@@ -69,7 +69,7 @@ void WaitFollower::children() {
   const auto caught = caught_.find(thread_->process);
   const bool handles = caught == caught_.end() || (caught->second >> (SIGCHLD - 1) & 1U) != 0;
   if (looked_->descriptors.empty() && !handles) return;
-  const auto its = children_.find(calls_.processes[thread_->process].id);
+  const auto its = children_.find(thread_->process);
   if (has_no_other_hope() && its != children_.end())
     out_.holders.insert(out_.holders.end(), its->second.begin(), its->second.end());
 }

@@ -155,14 +155,14 @@ CREATE TABLE thread_look(
     ('running', 'asleep', 'uninterruptible', 'stopped', 'traced', 'frozen', 'ended', 'unknown')),
   asleep INTEGER NOT NULL, stop_signal INTEGER, tracer_pid INTEGER, tracer TEXT,
   kind_id INTEGER REFERENCES kind(id), a0 INTEGER, a1 INTEGER, a2 INTEGER, a3 INTEGER, a4 INTEGER, a5 INTEGER,
-  timed INTEGER, caught INTEGER, by_timer INTEGER);
+  timed INTEGER, caught INTEGER, by_timer INTEGER, parent_pid INTEGER);
 CREATE TABLE waited_descriptor(
   thread_id INTEGER NOT NULL REFERENCES thread(id), fd INTEGER NOT NULL, via_fd INTEGER,
   wants TEXT NOT NULL CHECK (wants IN ('read', 'write', 'read or write', 'lock', 'connect', 'accept', 'other')),
   bytes INTEGER, parts INTEGER);
 CREATE TABLE waited_process(
   thread_id INTEGER NOT NULL REFERENCES thread(id), pid INTEGER, pgid INTEGER,
-  what TEXT NOT NULL CHECK (what IN ('child', 'vfork', 'pidfd')));
+  what TEXT NOT NULL CHECK (what IN ('child', 'vfork', 'pidfd', 'owner')));
 CREATE TABLE resource(
   process_id INTEGER REFERENCES process(id), pid INTEGER NOT NULL, process TEXT, fd INTEGER NOT NULL,
   type TEXT NOT NULL, access TEXT NOT NULL CHECK (access IN ('r', 'w', 'rw')), dev INTEGER, ino INTEGER, peer INTEGER,

@@ -16,8 +16,8 @@ using Number = std::optional<std::int64_t>;
 constexpr std::array<std::string_view, USC_THREAD_STATES> kStates{"unknown", "running", "asleep", "uninterruptible",
                                                                   "stopped", "traced",  "frozen", "ended"};
 constexpr std::array<std::string_view, USC_RESOURCE_TYPES> kTypes{
-    "other",    "pipe",    "fifo",    "unix",   "inet", "eventfd", "pidfd",  "epoll",
-    "signalfd", "timerfd", "inotify", "mqueue", "tty",  "file",    "device", "ptmx"};
+    "other",   "pipe",    "fifo",   "unix", "inet", "eventfd", "pidfd", "epoll", "signalfd",
+    "timerfd", "inotify", "mqueue", "tty",  "file", "device",  "ptmx",  "mount"};
 constexpr std::array<std::string_view, 4> kAccess{"", "r", "w", "rw"};
 constexpr std::array<std::string_view, USC_LOCK_KINDS> kLocks{"flock", "posix", "ofd", "lease", "sem", "msg", "mqueue"};
 constexpr std::array<std::string_view, USC_MONITOR_KINDS> kMonitors{"enter", "wait", "park"};
@@ -36,7 +36,7 @@ std::optional<std::string> text_if(const Row& text) {
 
 Result<void> LookWriter::prepare() {
   const std::array<std::pair<std::unique_ptr<TableRows>*, std::pair<std::string_view, std::size_t>>, 7> tables{{
-      {&threads_, {"thread_look", 17}},
+      {&threads_, {"thread_look", 18}},
       {&descriptors_, {"waited_descriptor", 6}},
       {&processes_, {"waited_process", 4}},
       {&resources_, {"resource", 16}},
@@ -94,7 +94,8 @@ Result<void> LookWriter::write_threads(const KindOfCall& kind_of_call) {
         number_if(thread.stop_signal != 0, thread.stop_signal), number_if(thread.tracer_pid != 0, thread.tracer_pid),
         tracer ? std::optional(std::string_view(*tracer)) : std::nullopt, kind, args[0], args[1], args[2], args[3],
         args[4], args[5], number_if(thread.in_call != 0 && thread.timed != USC_TIMED_UNKNOWN, thread.timed),
-        number_if(thread.has_caught != 0, thread.caught), number_if(thread.has_caught != 0, thread.by_timer));
+        number_if(thread.has_caught != 0, thread.caught), number_if(thread.has_caught != 0, thread.by_timer),
+        number_if(thread.parent != 0, thread.parent == USC_PARENT_OUTSIDE ? 0 : thread.parent));
     if (!done) return done;
   }
   return {};
@@ -112,6 +113,7 @@ Result<void> LookWriter::write_waits() {
     } else {
       const std::string_view what = waited.what == USC_WAITED_CHILD   ? "child"
                                     : waited.what == USC_WAITED_VFORK ? "vfork"
+                                    : waited.what == USC_WAITED_OWNER ? "owner"
                                                                       : "pidfd";
       done = processes_->add(waited.head.task, number_if(waited.pid != 0, waited.pid),
                              number_if(waited.pgid != 0, waited.pgid), LastingText{what});

@@ -63,7 +63,7 @@ ALLOWED = {
     "tracer/targets": (
         "include/uscope support support/process support/sandbox symbolizer/elf symbolizer/probes tracer/host tracer/probes "
         "tracer/process tracer/scouts"),
-    "tracer/waits": "include/uscope support trace tracer/java tracer/model tracer/process tracer/scouts",
+    "tracer/waits": "include/uscope support syscalls trace tracer/java tracer/model tracer/process tracer/scouts",
     "tracer/walk": (
         "include/uscope support symbolizer/oracle symbolizer/rows trace tracer/backend tracer/files tracer/model "
         "tracer/scouts"),

@@ -56,6 +56,7 @@ ALLOWED = {
     "tracer/waits/descriptors.cpp": PROC + "; a FIFO's path: " + HELD,
     "tracer/waits/held_locks.cpp": PROC,
     "tracer/waits/look_sharers.cpp": PROC,
+    "tracer/waits/mounts.cpp": PROC + "; counts of calls in /sys",
     "tracer/waits/thread_status.cpp": PROC,
     "tracer/waits/timers.cpp": PROC,
     "tracer/waits/wait_look.cpp": PROC,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include <fmt/core.h>
+#include <sys/sysmacros.h>
 
 #include <algorithm>
 
@@ -124,6 +125,96 @@ void WaitLook::write_opening(const Found& found) {
   name_of(found.asked.pid).copy(record.comm, sizeof(record.comm) - 1);
   record.name_bytes = static_cast<__u16>(std::min<std::size_t>(fifo->name.size(), kMostName));
   answer(record, std::string_view(fifo->name).substr(0, record.name_bytes));
+}
+
+// The file has a number that no descriptor has; so has its mount.
+void WaitLook::write_served(const Found& found) {
+  const Mount& mount = found.file->mount;
+  usc_waited waited{};
+  waited.via_fd = USC_WAITED_NO_FD;
+  waited.fd = USC_RESOURCE_IN_FLIGHT - ++openings_;
+  waited.wants = USC_WANTS_OTHER;
+  answer(waited, {}, found.asked.task);
+  usc_resource record{};
+  record.process = found.asked.process;
+  record.pid = found.asked.pid;
+  record.fd = waited.fd;
+  record.at = USC_RESOURCE_AT_LOOK;
+  record.access = USC_ACCESS_READ | USC_ACCESS_WRITE;
+  record.flags = USC_RESOURCE_HAS_OBJECT;
+  record.dev = makedev(mount.major, mount.minor);
+  name_of(found.asked.pid).copy(record.comm, sizeof(record.comm) - 1);
+  const auto write = [this](usc_resource& resource, std::uint8_t type, const std::string& name) {
+    resource.type = type;
+    resource.name_bytes = static_cast<__u16>(std::min<std::size_t>(name.size(), kMostName));
+    answer(resource, std::string_view(name).substr(0, resource.name_bytes));
+  };
+  write(record, USC_RESOURCE_FILE, found.file->path);
+  if (const auto waiting = fuse_calls_waiting(mount)) {
+    record.queued = *waiting;
+    record.flags |= USC_RESOURCE_HAS_QUEUED;
+  }
+  write(record, USC_RESOURCE_MOUNT, mount.text());
+  if (mounts_.insert(mount.id).second) write_servers(mount);
+}
+
+void WaitLook::write_servers(const Mount& mount) {
+  const auto may_ask = [&](std::uint32_t pid) {
+    if (silent_.count(pid) != 0 || is_own_process(pid)) return false;
+    desk_.goes_to(pid);
+    return true;
+  };
+  for (const auto& [pid, fd] : fuse_servers(mount, may_ask)) {
+    usc_resource record{};
+    const auto known = processes_.find(pid);
+    record.process = known == processes_.end() ? 0 : known->second;
+    record.pid = pid;
+    record.fd = fd;
+    record.type = USC_RESOURCE_MOUNT;
+    record.at = USC_RESOURCE_AT_LOOK;
+    record.access = USC_ACCESS_READ | USC_ACCESS_WRITE;
+    record.flags = USC_RESOURCE_HAS_OBJECT;
+    record.dev = makedev(mount.major, mount.minor);
+    name_of(pid).copy(record.comm, sizeof(record.comm) - 1);
+    constexpr std::string_view kName = "/dev/fuse";
+    record.name_bytes = kName.size();
+    answer(record, kName);
+  }
+}
+
+// The process that is not traced, and to one of whose threads the pid namespace of process `of` gives this number.
+std::optional<std::uint32_t> WaitLook::process_of_number(std::uint32_t of, std::uint32_t number) {
+  const std::vector<std::uint32_t>& own = ns_pids_[of];
+  if (own.size() <= 1) {
+    const auto pid = process_of_thread(number);
+    return pid && processes_.count(*pid) == 0 ? pid : std::nullopt;
+  }
+  const std::string space = link_target(folder_of(of) + "/ns/pid");
+  const auto [known, is_new] = numbers_.try_emplace(space);
+  for (const std::uint32_t pid : is_new ? running_processes() : std::vector<std::uint32_t>()) {
+    if (processes_.count(pid) != 0 || silent_.count(pid) != 0 || is_own_process(pid)) continue;
+    desk_.goes_to(pid);
+    if (link_target(folder_of(pid) + "/ns/pid") != space) continue;
+    for (const std::uint32_t tid : threads_of(pid))
+      if (const auto inner = inner_number_of(pid, tid)) known->second.emplace(*inner, pid);
+  }
+  const auto found = known->second.find(number);
+  return found == known->second.end() ? std::nullopt : std::optional(found->second);
+}
+
+// Numbers of threads that are traced need no look: whose they are the trace tells.
+void WaitLook::write_owners(const Found& found) {
+  for (const std::uint32_t number : found.numbers) {
+    const auto pid = process_of_number(found.asked.pid, number);
+    if (!pid) continue;
+    usc_waited record{};
+    record.fd = record.via_fd = USC_WAITED_NO_FD;
+    record.what = USC_WAITED_OWNER;
+    record.wants = USC_WANTS_OTHER;
+    record.pid = *pid;
+    record.pgid = number;
+    answer(record, {}, found.asked.task);
+  }
 }
 
 void WaitLook::write_locks() {

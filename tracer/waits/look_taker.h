@@ -20,6 +20,7 @@
 #include "support/clock.h"
 #include "trace/record_builder.h"
 #include "tracer/waits/descriptors.h"
+#include "tracer/waits/mounts.h"
 #include "tracer/waits/sockets.h"
 #include "tracer/waits/thread_status.h"
 #include "tracer/waits/timers.h"
@@ -56,6 +57,8 @@ class WaitLook {
     std::optional<ThreadStatus> before;
     usc_thread_look record{};
     CallWaits waits;
+    std::optional<ServedFile> file;   // its file system holds up the call
+    std::set<std::uint32_t> numbers;  // beside the word of its futex, which may be that of its owner
   };
 
   template <typename Record>
@@ -116,6 +119,10 @@ class WaitLook {
   void write_locks();
   void write_system_v(const Found& found);
   void write_opening(const Found& found);
+  void write_served(const Found& found);
+  void write_servers(const Mount& mount);
+  void write_owners(const Found& found);
+  [[nodiscard]] std::optional<std::uint32_t> process_of_number(std::uint32_t of, std::uint32_t number);
   [[nodiscard]] bool is_queue(const Descriptor& descriptor) const {
     return descriptor.object && queues_.count(*descriptor.object) != 0;
   }
@@ -149,6 +156,9 @@ class WaitLook {
   std::optional<RealTimers> real_timers_;
   std::set<std::uint32_t> terminals_;                // numbers of those that traced threads wait for
   std::set<std::pair<std::uint32_t, int>> limited_;  // as waited_: reading the terminal there has a time limit
+  std::set<std::uint32_t> mounts_;                   // whose servers are written, by id
+  // By pid namespace: numbers of threads of processes that are not traced, and whose they are.
+  std::map<std::string, std::map<std::uint32_t, std::uint32_t>> numbers_;
   int openings_ = 0;
   bool waits_for_descriptors_ = false;
   std::size_t resources_ = 0;

@@ -21,6 +21,17 @@ struct Folder {
   void operator()(DIR* folder) const { closedir(folder); }
 };
 
+// The last number of this line of a status file.
+std::optional<std::uint32_t> last_number(const std::string& path, std::string_view name) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(name)) continue;
+    const std::size_t last = line.find_last_of(" \t");
+    return static_cast<std::uint32_t>(std::strtoul(line.c_str() + last + 1, nullptr, 10));
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<ThreadStatus> status_of(std::uint32_t pid, std::uint32_t tid) {
@@ -34,6 +45,7 @@ std::optional<ThreadStatus> status_of(std::uint32_t pid, std::uint32_t tid) {
     std::istringstream value(line.substr(colon + 1));
     if (name == "State") value >> status.state;
     if (name == "TracerPid") value >> status.tracer;
+    if (std::uint32_t parent = 0; name == "PPid" && value >> parent) status.parent = parent;
     if (name == "NSpgid") value >> status.group;
     if (std::uint64_t caught = 0; name == "SigCgt" && value >> std::hex >> caught) status.caught = caught;
     if (std::uint64_t ignored = 0; name == "SigIgn" && value >> std::hex >> ignored) status.ignored = ignored;
@@ -50,12 +62,15 @@ std::optional<ThreadStatus> status_of(std::uint32_t pid, std::uint32_t tid) {
 }
 
 std::uint32_t tracer_of(std::uint32_t pid, std::uint32_t tid) {
-  constexpr std::string_view kName = "TracerPid:";
-  std::ifstream file(fmt::format("/proc/{}/task/{}/status", pid, tid));
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with(kName))
-      return static_cast<std::uint32_t>(std::strtoul(line.c_str() + kName.size(), nullptr, 10));
-  return 0;
+  return last_number(fmt::format("/proc/{}/task/{}/status", pid, tid), "TracerPid:").value_or(0);
+}
+
+std::optional<std::uint32_t> process_of_thread(std::uint32_t tid) {
+  return last_number(fmt::format("/proc/{}/status", tid), "Tgid:");
+}
+
+std::optional<std::uint32_t> inner_number_of(std::uint32_t pid, std::uint32_t tid) {
+  return last_number(fmt::format("/proc/{}/task/{}/status", pid, tid), "NSpid:");
 }
 
 std::vector<std::uint32_t> threads_of(std::uint32_t pid) {

@@ -198,22 +198,6 @@ bool names_receiver(const CallFound& call, const ReadMemory& read) {
   return !read(call.args[1], static_cast<void*>(&head), sizeof(head)) || head.msg_name != nullptr;
 }
 
-// Up to the end of each page: what lies behind the text may not be there.
-std::optional<std::string> text_at(std::uint64_t at, const ReadMemory& read) {
-  constexpr std::size_t kPage = 4096;
-  std::string text;
-  while (text.size() < PATH_MAX) {
-    std::array<char, kPage> page{};
-    const std::size_t bytes = kPage - at % kPage;
-    if (!read(at, static_cast<void*>(page.data()), bytes)) return std::nullopt;
-    const std::size_t length = strnlen(page.data(), bytes);
-    text.append(page.data(), length);
-    if (length < bytes) return text;
-    at += bytes;
-  }
-  return std::nullopt;
-}
-
 void add_open(CallWaits& waits, int folder, std::uint64_t path, std::uint64_t flags, const ReadMemory& read) {
   const auto text = text_at(path, read);
   if (!text || text->empty()) return;
@@ -238,6 +222,22 @@ void add_vfork(CallWaits& waits) {
 }
 
 }  // namespace
+
+// Up to the end of each page: what lies behind the text may not be there.
+std::optional<std::string> text_at(std::uint64_t at, const ReadMemory& read) {
+  constexpr std::size_t kPage = 4096;
+  std::string text;
+  while (text.size() < PATH_MAX) {
+    std::array<char, kPage> page{};
+    const std::size_t bytes = kPage - at % kPage;
+    if (!read(at, static_cast<void*>(page.data()), bytes)) return std::nullopt;
+    const std::size_t length = strnlen(page.data(), bytes);
+    text.append(page.data(), length);
+    if (length < bytes) return text;
+    at += bytes;
+  }
+  return std::nullopt;
+}
 
 std::optional<CallFound> parse_call(const std::string& line, const std::string& wchan, const ReadMemory& read) {
   std::istringstream in(line);

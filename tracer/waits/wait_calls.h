@@ -25,6 +25,9 @@ struct CallFound {
 // Reads memory of the thread.
 using ReadMemory = std::function<bool(std::uint64_t from, void* to, std::size_t bytes)>;
 
+// A text of the thread's memory; nothing if it cannot be read, or is longer than any path.
+[[nodiscard]] std::optional<std::string> text_at(std::uint64_t at, const ReadMemory& read);
+
 // /proc/PID/task/TID/syscall: "running", "-1 SP PC", or a number, six arguments, SP and PC. Nothing but for the last.
 // `wchan`: the kernel's function in which the thread sleeps. A call that goes on by restart_syscall(2), after SIGSTOP
 // and SIGCONT, is the one that it goes on with, where that can be told: its arguments are still there.

@@ -5,6 +5,7 @@
 #include <sys/uio.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <fstream>
 #include <sstream>
@@ -55,6 +56,24 @@ void WaitLook::take() {
   send();
 }
 
+namespace {
+
+constexpr std::uint32_t kFutex = 202;
+
+// What may be a thread's number in a lock, in the words around a futex's: glibc and musl have it no further away.
+std::set<std::uint32_t> numbers_beside(std::uint64_t address, const ReadMemory& read) {
+  constexpr std::uint64_t kBefore = 8;
+  constexpr std::uint32_t kFlags = 0xc0000000;  // FUTEX_WAITERS, FUTEX_OWNER_DIED
+  std::array<std::uint32_t, 9> words{};
+  std::set<std::uint32_t> numbers;
+  if (!read(address - kBefore, static_cast<void*>(words.data()), sizeof(words))) return numbers;
+  for (const std::uint32_t word : words)
+    if ((word & ~kFlags) != 0) numbers.insert(word & ~kFlags);
+  return numbers;
+}
+
+}  // namespace
+
 void WaitLook::look_at(Found& found) {
   if (!found.before || silent_.count(found.asked.pid) != 0) return;
   desk_.goes_to(found.asked.pid);
@@ -63,6 +82,8 @@ void WaitLook::look_at(Found& found) {
   const std::string wchan = first_line(path + "wchan");
   record.state = state_of(*found.before, wchan);
   record.timed = USC_TIMED_UNKNOWN;
+  if (found.before->parent)
+    record.parent = *found.before->parent != 0 ? *found.before->parent : std::uint32_t{USC_PARENT_OUTSIDE};
   record.has_caught = found.before->caught ? 1 : 0;
   record.caught = callable(found);
   record.by_timer = awaits_timer(found.asked.pid, record.caught) ? 1 : 0;
@@ -75,12 +96,20 @@ void WaitLook::look_at(Found& found) {
     return process_vm_readv(static_cast<pid_t>(tid), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
   };
   const auto call = parse_call(first_line(path + "syscall"), wchan, read);
-  if (!call || sleeps_elsewhere(wchan)) return;
+  if (!call) return;
+  const bool is_asleep = record.state == USC_THREAD_ASLEEP || record.state == USC_THREAD_UNINTERRUPTIBLE;
+  if (is_asleep && may_wait_for_server(wchan)) found.file = served_file(found.asked.pid, *call, read);
+  if (!found.file && sleeps_elsewhere(wchan)) return;
   record.in_call = 1;
   record.nr = call->nr;
   record.abi = call->abi;
   std::memcpy(static_cast<void*>(record.args), static_cast<const void*>(call->args), sizeof(call->args));
+  if (found.file) {
+    record.timed = USC_TIMED_NEVER;
+    return;
+  }
   found.waits = waits_of(*call, read);
+  if (call->abi == USC_ABI_X86_64 && call->nr == kFutex) found.numbers = numbers_beside(call->args[0], read);
   record.timed = found.waits.timed;
   if (found.waits.unreadable)
     trouble(found.asked.pid, fmt::format("the memory that says what thread {} waits for", found.asked.tid));
@@ -250,11 +279,13 @@ void WaitLook::write_thread(Found& found) {
   if (silent_.count(asked.pid) != 0) trouble(asked.pid, fmt::format("process {} did not answer", asked.pid));
   const auto own = descriptors_.find(asked.pid);
   const Descriptors* const table = own == descriptors_.end() ? nullptr : &own->second;
-  record.timed = limit_of(found, table);
+  if (!found.file) record.timed = limit_of(found, table);
   answer(record, {}, asked.task);
   for (const WaitedThing& thing : found.waits.things) write_thing(found, thing, table);
   if (found.waits.semaphores >= 0 || found.waits.messages >= 0) write_system_v(found);
   if (found.waits.path) write_opening(found);
+  if (found.file) write_served(found);
+  if (!found.numbers.empty()) write_owners(found);
   if (found.waits.epoll_fd >= 0) write_set(found, table);
 }
 

@@ -36,6 +36,8 @@ enum usc_thread_state {
 #define USC_TIMED_YES 1
 #define USC_TIMED_UNKNOWN 2
 
+#define USC_PARENT_OUTSIDE 0xffffffffu /* the parent is in no pid namespace that uscope sees */
+
 /* head.task: the thread. */
 struct usc_thread_look {
 	struct usc_record head;
@@ -51,13 +53,20 @@ struct usc_thread_look {
 	__u8 stop_signal; /* of USC_THREAD_STOPPED; 0: not known */
 	__u8 has_caught;  /* 1: `caught` is known */
 	__u8 by_timer;	  /* 1: a timer may send the process a signal of `caught` while the thread sleeps */
-	__u8 pad[4];
-	char tracer[16]; /* the name of tracer_pid */
+	__u32 parent;	  /* of its process, as the kernel has it now; 0: not known */
+	char tracer[16];  /* the name of tracer_pid */
 	/* Signals with handlers that some thread lets in: bit 0 is signal 1. */
 	__u64 caught;
 };
 
-enum usc_waited_kind { USC_WAITED_DESCRIPTOR, USC_WAITED_CHILD, USC_WAITED_VFORK, USC_WAITED_PIDFD, USC_WAITED_KINDS };
+enum usc_waited_kind {
+	USC_WAITED_DESCRIPTOR,
+	USC_WAITED_CHILD,
+	USC_WAITED_VFORK,
+	USC_WAITED_PIDFD,
+	USC_WAITED_OWNER, /* of a futex: a number beside its word is that of a thread which is not traced */
+	USC_WAITED_KINDS
+};
 enum usc_wants_kind {
 	USC_WANTS_READ,
 	USC_WANTS_WRITE,
@@ -77,7 +86,8 @@ struct usc_waited {
 	__s32 fd;     /* USC_WAITED_DESCRIPTOR. USC_WAITED_NO_FD: a file in a set that no longer has its number */
 	__s32 via_fd; /* the epoll descriptor, or USC_WAITED_NO_FD */
 	__u32 pid; /* of the others; 0: any child, or tracee. Of a descriptor: bytes that the call asks for there; 0: not known */
-	__u32 pgid; /* any child of this process group; 0: of any. Of a descriptor: buffers of such a call; 0: has no list */
+	__u32 pgid; /* any child of this process group; 0: of any. Of a descriptor: buffers of such a call; 0: has no list.
+		     * Of USC_WAITED_OWNER: the thread's number, as the waiter's pid namespace has it */
 	__u8 what;  /* enum usc_waited_kind */
 	__u8 wants; /* enum usc_wants_kind */
 	__u8 pad[2];
@@ -100,6 +110,10 @@ enum usc_resource_type {
 	USC_RESOURCE_FILE,
 	USC_RESOURCE_DEVICE,
 	USC_RESOURCE_PTMX, /* the master's side of a pseudo-terminal; the other one is a tty */
+	/* A file system that holds up a call: `dev` is its device, `queued` how many calls wait for its server. With the
+	 * fd of what the call is about (below USC_RESOURCE_IN_FLIGHT) the name tells where it is mounted and what it is;
+	 * with another one, this is a descriptor of its server. */
+	USC_RESOURCE_MOUNT,
 	USC_RESOURCE_TYPES
 };
 #define USC_ACCESS_READ 1
@@ -115,8 +129,9 @@ enum usc_resource_type {
 
 #define USC_RESOURCE_AT_ATTACH 0
 #define USC_RESOURCE_AT_LOOK 1
-/* fd: in the queue of a unix socket; of USC_RESOURCE_OTHER it is not known what, and the name is the socket's. */
-#define USC_RESOURCE_IN_FLIGHT (-1)	      /* below: a FIFO that a thread waits to open */
+/* fd: in the queue of a unix socket; of USC_RESOURCE_OTHER it is not known what, and the name is the socket's. Below:
+ * a FIFO that a thread waits to open, or a file whose file system a call waits for */
+#define USC_RESOURCE_IN_FLIGHT (-1)
 #define USC_RESOURCE_MAPPED (-0x7fffffff - 1) /* a locked file that the process maps */
 
 /* A descriptor that a process holds. */

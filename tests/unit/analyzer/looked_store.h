@@ -19,7 +19,8 @@ class MadeLook {
     sql_ =
         "CREATE TEMP TABLE thread_look(thread_id INTEGER PRIMARY KEY, ts_ns INTEGER, state TEXT, asleep INTEGER, "
         "stop_signal INTEGER, tracer_pid INTEGER, tracer TEXT, kind_id INTEGER, a0 INTEGER, a1 INTEGER, a2 INTEGER, "
-        "a3 INTEGER, a4 INTEGER, a5 INTEGER, timed INTEGER, caught INTEGER, by_timer INTEGER);"
+        "a3 INTEGER, a4 INTEGER, a5 INTEGER, timed INTEGER, caught INTEGER, by_timer INTEGER, "
+        "parent_pid INTEGER);"
         "CREATE TEMP TABLE waited_descriptor(thread_id INTEGER, fd INTEGER, via_fd INTEGER, wants TEXT, bytes INTEGER, "
         "parts INTEGER);"
         "CREATE TEMP TABLE waited_process(thread_id INTEGER, pid INTEGER, pgid INTEGER, what TEXT);"
@@ -38,7 +39,7 @@ class MadeLook {
                     const std::string& timed = "0", const std::string& state = "asleep", int asleep = 1) {
     sql_ += "INSERT INTO temp.thread_look SELECT " + n(thread) + "," + end() + ",'" + state + "'," + n(asleep) +
             ",NULL,NULL,NULL,(SELECT id FROM kind WHERE name = '" + call + "')," + std::to_string(a0) + "," +
-            std::to_string(a1) + ",0,0,0,0," + timed + ",0,0;";
+            std::to_string(a1) + ",0,0,0,0," + timed + ",0,0,NULL;";
     return *this;
   }
   // The process of `thread` has handlers for these signals, which else has none: bit 0 is signal 1. "NULL": not known.
@@ -75,12 +76,31 @@ class MadeLook {
   }
   MadeLook& stopped(int thread, int signal) {
     sql_ += "INSERT INTO temp.thread_look VALUES(" + n(thread) + "," + end() + ",'stopped',1," + n(signal) +
-            ",NULL,NULL,NULL,0,0,0,0,0,0,NULL,NULL,NULL);";
+            ",NULL,NULL,NULL,0,0,0,0,0,0,NULL,NULL,NULL,NULL);";
     return *this;
   }
   MadeLook& traced(int thread, int tracer) {
     sql_ += "INSERT INTO temp.thread_look VALUES(" + n(thread) + "," + end() + ",'traced',1,NULL," + n(tracer) +
-            ",'gdb',NULL,0,0,0,0,0,0,NULL,NULL,NULL);";
+            ",'gdb',NULL,0,0,0,0,0,0,NULL,NULL,NULL,NULL);";
+    return *this;
+  }
+  // The parent of `thread`'s process at the look; 0: none that uscope sees.
+  MadeLook& parent(int thread, int pid) {
+    sql_ += "UPDATE temp.thread_look SET parent_pid = " + n(pid) + " WHERE thread_id = " + n(thread) + ";";
+    return *this;
+  }
+  // A number in the lock that `thread` waits for is that of a thread of process `pid`, which is not traced.
+  MadeLook& owner(int thread, int number, int pid) {
+    sql_ += "INSERT INTO temp.waited_process VALUES(" + n(thread) + "," + n(pid) + "," + n(number) + ",'owner');";
+    return *this;
+  }
+  // A call of `thread` about file `path` of the file system `mount`, whose device is `dev`.
+  MadeLook& served(int thread, int process, const std::string& call, const std::string& path, const std::string& mount,
+                   int dev) {
+    in_call(thread, call).waits(thread, -2, "other");
+    const std::string start = "INSERT INTO temp.resource VALUES(" + n(process) + "," + n(100 * process) + ",'app',-2,'";
+    const std::string end_of = "','rw'," + n(dev) + ",0,NULL,1,NULL,NULL,0,'";
+    sql_ += start + "file" + end_of + path + "',0,'look');" + start + "mount" + end_of + mount + "',0,'look');";
     return *this;
   }
   MadeLook& monitor(int thread, const std::string& what, int object, int owner) {

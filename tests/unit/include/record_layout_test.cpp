@@ -226,7 +226,7 @@ std::vector<Layout> other_layouts() {
         FIELD(usc_thread_look, args), FIELD(usc_thread_look, nr), FIELD(usc_thread_look, abi),
         FIELD(usc_thread_look, in_call), FIELD(usc_thread_look, state), FIELD(usc_thread_look, asleep),
         FIELD(usc_thread_look, timed), FIELD(usc_thread_look, stop_signal), FIELD(usc_thread_look, has_caught),
-        FIELD(usc_thread_look, by_timer), FIELD(usc_thread_look, pad), FIELD(usc_thread_look, tracer),
+        FIELD(usc_thread_look, by_timer), FIELD(usc_thread_look, parent), FIELD(usc_thread_look, tracer),
         FIELD(usc_thread_look, caught)}},
       {"usc_waited",
        sizeof(usc_waited),

@@ -52,6 +52,28 @@ TEST_F(CallWaits, WhoIsTracedAndFreeIsNamed) {
                     "`app`, which has the write end of pipe:[77] open (descriptor 5) and has made no call");
 }
 
+// The owner of a lock that a fork has copied may live, in a process that is not traced.
+TEST_F(CallWaits, AnOwnerOutsideTheTraceHasNotEnded) {
+  const HungTrace trace{.threads = {mutex_waiter(100, "main", 0x5000, 90)}};
+  const auto told = [&](const MadeLook& look) { return look_at(trace, look).findings.at(0).explanation; };
+  MadeLook parent;
+  parent.in_call(1, "futex", 0x5000).parent(1, 80).owner(1, 90, 80);
+  EXPECT_NE(
+      told(parent).find("its owner, thread 90, is one of the parent process 80, which is not traced: the lock was "
+                        "held when it forked"),
+      std::string::npos)
+      << told(parent);
+  MadeLook other;
+  other.in_call(1, "futex", 0x5000).parent(1, 80).owner(1, 90, 81);
+  EXPECT_NE(
+      told(other).find("is not one of this process. Process 81, which is not traced, has a thread of that number"),
+      std::string::npos)
+      << told(other);
+  MadeLook unrelated;
+  unrelated.in_call(1, "futex", 0x5000).parent(1, 80).owner(1, 91, 80);
+  EXPECT_NE(told(unrelated).find("thread 90, has ended without letting go"), std::string::npos) << told(unrelated);
+}
+
 TEST_F(CallWaits, TheEndOfAPipeNeverComes) {
   // A sibling has inherited the write end, and waits for the parent.
   MadeLook sibling;

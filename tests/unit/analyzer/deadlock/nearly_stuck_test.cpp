@@ -113,8 +113,7 @@ TEST_F(CallWaits, ACircleThatAHandlerMayEndIsTold) {
                  {"the end of process 200"});
   for (const int whose : {1, 2}) {
     const std::string pid = whose == 1 ? "100" : "200";
-    expect_no_finding(trace, look(whose, kTerminate), "2 threads wait for each other in a cycle",
-                      Verdict::kUndecided);
+    expect_no_finding(trace, look(whose, kTerminate), "2 threads wait for each other in a cycle", Verdict::kUndecided);
     expect_no_finding(trace, look(whose, kTerminate),
                       "Nothing but a handler of SIGTERM in process " + pid + " `app` could let one of them go on.",
                       Verdict::kUndecided);

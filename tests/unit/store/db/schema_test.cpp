@@ -118,7 +118,8 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
       {"loss", "ts_ns until_ns cause process_id count"},
       {"unwind_table", "id path build_id state rows rules bytes trouble"},
       {"thread_look",
-       "thread_id ts_ns state asleep stop_signal tracer_pid tracer kind_id a0 a1 a2 a3 a4 a5 timed caught by_timer"},
+       "thread_id ts_ns state asleep stop_signal tracer_pid tracer kind_id a0 a1 a2 a3 a4 a5 timed caught by_timer "
+       "parent_pid"},
       {"waited_descriptor", "thread_id fd via_fd wants bytes parts"},
       {"waited_process", "thread_id pid pgid what"},
       {"resource",
