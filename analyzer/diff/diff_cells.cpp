@@ -2,6 +2,7 @@
 #include "analyzer/diff/diff_cells.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <functional>
 #include <set>
@@ -211,11 +212,13 @@ void Comparison::learn() {
   shared_variance_ = median(std::move(variances));
 }
 
-// 2: an error that no cell of this call gave in a normal run; 1: one that other cells gave; 0: none, or a passing one.
+// 2: an error that no cell of this call gave in a normal run; 1: one that other cells gave, or EINTR that none gave; 0:
+// none, or a passing one.
 double Comparison::tier(const OnlyCell& cell, bool of_normal) const {
   double most = 0;
   if (of_normal || cell.never_returned) return most;
   for (const auto& [error, events] : cell.errors) {
+    if (error == EINTR && normal_errors_.count({cell.key.kind, error}) == 0) most = std::max(most, 1.0);
     if (!is_telling(cell.key.kind, error)) continue;
     most = std::max(most, normal_errors_.count({cell.key.kind, error}) == 0 ? 2.0 : 1.0);
   }
@@ -259,7 +262,8 @@ void Comparison::outcomes(const CellRow& row) {
   const auto compare = [&](Shift what, std::optional<std::int64_t> error, const Part& part) {
     const double before = total(row.normal, part);
     const double after = total(row.abnormal, part);
-    const bool passing = error && is_passing(row.key.kind, *error);
+    // A program that gets EINTR has a handler that has run: on one side only, that is not by chance.
+    const bool passing = error && *error != EINTR && is_passing(row.key.kind, *error);
     if ((before > 0) == (after > 0) || passing) {
       changed_share(row, what, error, part);
     } else {

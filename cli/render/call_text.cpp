@@ -31,17 +31,18 @@ namespace {
 using analyzer::EventRow;
 using analyzer::EventString;
 
-// The kernel's restart codes: programs never see them, since the call is restarted or returns EINTR.
-const char* restart_name(std::int64_t result) {
+// The kernel's restart codes, and what became of the call, as far as they tell: programs never see them. Where a
+// handler made the call fail instead, a recording has EINTR (trace/interrupted_calls.h).
+const char* restart_text(std::int64_t result) {
   switch (result) {
     case -512:
-      return "ERESTARTSYS";
+      return "ERESTARTSYS (to be restarted if no handler without SA_RESTART runs)";
     case -513:
-      return "ERESTARTNOINTR";
+      return "ERESTARTNOINTR (to be restarted)";
     case -514:
-      return "ERESTARTNOHAND";
+      return "ERESTARTNOHAND (to be restarted if no handler runs)";
     case -516:
-      return "ERESTART_RESTARTBLOCK";
+      return "ERESTART_RESTARTBLOCK (to be restarted if no handler runs)";
     default:
       return nullptr;
   }
@@ -404,7 +405,7 @@ std::string result_text(const EventRow& event) {
   if (event.how == "killed") return "? (killed inside)";
   if (event.how == "attached" && !event.dur_ns) return "? (was inside when tracing began, has not returned)";
   if (!event.result) return "?";
-  if (const char* restart = restart_name(*event.result)) return fmt::format("? {} (to be restarted)", restart);
+  if (const char* restart = restart_text(*event.result)) return fmt::format("? {}", restart);
   if (event.error.empty()) return value_text(event);
   const char* meaning = strerrordesc_np(static_cast<int>(-*event.result));
   std::string text = "-1 " + event.error;

@@ -40,9 +40,13 @@ class StringWriter {
   // the image's path and arguments. `event_id` is its row. `strings` must still be there.
   Result<void> write(EventRowId event_id);
 
-  // Whether a call is no event, but only tells what descriptors and folders stand for.
+  // Whether a call is no event, but only tells what descriptors and folders stand for, or how an interrupted call
+  // ended.
   [[nodiscard]] static bool is_followed(const usc_event& event) {
-    return (event.flags & USC_EVENT_FOLLOWED) != 0 && DescriptorTracker::has_effect(event);
+    return (event.flags & USC_EVENT_FOLLOWED) != 0 &&
+           (DescriptorTracker::has_effect(event) ||
+            (event.source == USC_SOURCE_SYSCALL &&
+             syscalls::returns_from_handler(static_cast<usc_abi>(event.abi), event.kind)));
   }
   Result<void> follow(const usc_event& event, std::span<const trace::OrderedString> strings) {
     auto done = descriptors_.observe(event, strings);
