@@ -19,39 +19,49 @@ bool is_restart(std::int64_t result) {
   return result <= kFirstRestart && result >= kLastRestart;
 }
 
-}  // namespace
-
-void InterruptedCalls::add(const usc_event& event) {
-  if (event.source != USC_SOURCE_SYSCALL || event.how != USC_HOW_RETURNED || count_ == kMostMarks) return;
-  const bool is_return = (event.flags & USC_EVENT_NO_RESULT) != 0;
-  const auto result = static_cast<std::int32_t>(event.result);
-  if (!is_return && !is_restart(event.result) && event.result != kInterrupted) return;
-  count_++;
-  marks_[TaskId(event.head.task)].push_back({event.head.time, event.entry_ns, result, event.kind, is_return});
+bool is_return(const usc_event& event) {
+  return (event.flags & USC_EVENT_NO_RESULT) != 0;
 }
 
-void InterruptedCalls::settle(TaskId task, std::vector<Mark>& marks) {
+}  // namespace
+
+bool HandlerReturns::matters(const usc_event& event) {
+  return event.source == USC_SOURCE_SYSCALL && event.how == USC_HOW_RETURNED &&
+         (is_return(event) || is_restart(event.result) || event.result == kInterrupted);
+}
+
+std::optional<InterruptedCall> HandlerReturns::observe(const usc_event& event) {
   constexpr std::size_t kDeepest = 64;
-  std::sort(marks.begin(), marks.end(), [](const Mark& a, const Mark& b) { return a.end_ns < b.end_ns; });
-  std::vector<const Mark*> open;
-  for (const Mark& mark : marks) {
-    if (!mark.is_return) {
-      if (open.size() == kDeepest) open.erase(open.begin());
-      open.push_back(&mark);
-      continue;
-    }
-    if (open.empty()) continue;
-    const Mark& call = *open.back();
-    const bool failed = mark.result == kInterrupted;
-    const bool again = (static_cast<std::uint32_t>(mark.result) & ~kX32) == (call.number & ~kX32);
-    if (failed && is_restart(call.result) && call.result != kAlwaysAgain) failed_[task].insert(call.entry_ns);
-    if (failed || again) open.pop_back();
+  const auto result = static_cast<std::int32_t>(event.result);
+  if (!is_return(event)) {
+    if (open_.size() == kDeepest) open_.erase(open_.begin());
+    open_.push_back({event.entry_ns, result, event.kind, event.stack, event.abi});
+    return std::nullopt;
   }
+  if (open_.empty()) return std::nullopt;
+  const InterruptedCall call = open_.back();
+  const bool again = (static_cast<std::uint32_t>(result) & ~kX32) == (call.number & ~kX32);
+  if (result != kInterrupted && !again) return std::nullopt;
+  open_.pop_back();
+  const bool failed = result == kInterrupted && is_restart(call.result) && call.result != kAlwaysAgain;
+  return failed ? std::optional(call) : std::nullopt;
+}
+
+void InterruptedCalls::add(const usc_event& event) {
+  if (!HandlerReturns::matters(event) || count_ == kMost) return;
+  count_++;
+  events_[TaskId(event.head.task)].push_back(event);
 }
 
 void InterruptedCalls::finish() {
-  for (auto& [task, marks] : marks_) settle(task, marks);
-  marks_.clear();
+  for (auto& [task, events] : events_) {
+    std::stable_sort(events.begin(), events.end(),
+                     [](const usc_event& a, const usc_event& b) { return a.head.time < b.head.time; });
+    HandlerReturns returns;
+    for (const usc_event& event : events)
+      if (const auto failed = returns.observe(event)) failed_[task].insert(failed->entry_ns);
+  }
+  events_.clear();
 }
 
 std::optional<std::int64_t> InterruptedCalls::result_of(const usc_event& event) const {

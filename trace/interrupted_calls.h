@@ -18,9 +18,33 @@
 
 namespace uscope::trace {
 
+struct InterruptedCall {
+  std::uint64_t entry_ns = 0;
+  std::int32_t result = 0;   // the kernel's own
+  std::uint32_t number = 0;  // of the call
+  std::uint32_t stack = 0;
+  std::uint8_t abi = 0;
+};
+
+// Of one thread.
+class HandlerReturns {
+ public:
+  // Whether the event is of a call that was interrupted, or a return from a handler: others need not be shown.
+  [[nodiscard]] static bool matters(const usc_event& event);
+
+  // In the order of their ends. Returns the call that this return from a handler made fail with EINTR.
+  std::optional<InterruptedCall> observe(const usc_event& event);
+  // Whether a call waits for a return.
+  [[nodiscard]] bool is_empty() const { return open_.empty(); }
+
+ private:
+  std::vector<InterruptedCall> open_;
+};
+
+// Of a whole trace, whose records are in no order.
 class InterruptedCalls {
  public:
-  // Takes any event, in any order; keeps those of calls that were interrupted, and returns from handlers.
+  // Takes any event; keeps those that matter.
   void add(const usc_event& event);
   // Once all have been added.
   void finish();
@@ -29,18 +53,9 @@ class InterruptedCalls {
   [[nodiscard]] std::optional<std::int64_t> result_of(const usc_event& event) const;
 
  private:
-  static constexpr std::size_t kMostMarks = 1U << 20;
+  static constexpr std::size_t kMost = 1U << 18;
 
-  struct Mark {
-    std::uint64_t end_ns = 0;
-    std::uint64_t entry_ns = 0;
-    std::int32_t result = 0;
-    std::uint32_t number = 0;  // of the call; of a return from a handler 0
-    bool is_return = false;    // from a handler
-  };
-  void settle(TaskId task, std::vector<Mark>& marks);
-
-  std::unordered_map<TaskId, std::vector<Mark>> marks_;
+  std::unordered_map<TaskId, std::vector<usc_event>> events_;
   std::size_t count_ = 0;
   std::unordered_map<TaskId, std::unordered_set<std::uint64_t>> failed_;  // entries of calls that failed with EINTR
 };
