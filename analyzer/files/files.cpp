@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "analyzer/read/path_filter.h"
+#include "analyzer/read/peer_name.h"
 #include "analyzer/read/process_filter.h"
 #include "analyzer/read/query.h"
 #include "analyzer/read/trigger_modules.h"
@@ -78,13 +79,6 @@ FileCounts counts_of(const SqlRow& row, const KindFacts& kind) {
   line.bytes_read = reads_here ? bytes : 0;
   line.bytes_written = kind.transfer.writes ? bytes : 0;
   return line;
-}
-
-// "socket:[from inet:10.0.0.7]" of a client "socket:[from inet:10.0.0.7:50123]"; empty for anything else.
-std::string host_of_peer(const std::string& name) {
-  if (!name.starts_with("socket:[from inet")) return "";
-  const std::size_t port = name.rfind(':');
-  return name.substr(0, port) + "]";
 }
 
 std::uint64_t weight(const FileCounts& line, FileOrder order) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -160,11 +161,45 @@ void Condition::add_tasks(const EventFilter& filter, const Catalog& catalog) {
     }
     add_any_of("e.thread_id", threads, "event_thread_ts");
   }
+  add_thread_names(filter.threads, catalog);
   if (filter.processes.empty()) return;
   std::vector<ImageRowId> images;
   for (const Image& image : catalog.images)
     if (goes_by(image, filter.processes)) images.push_back(image.id);
   add_any_of("e.image_id", images, nullptr);
+}
+
+// Threads that always had such a name, and times for which others had one.
+void Condition::add_thread_names(const std::vector<std::string>& globs, const Catalog& catalog) {
+  if (globs.empty()) return;
+  const auto fits = [&](const std::string& name) {
+    return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) { return glob_matches(glob, name); });
+  };
+  std::string always = "[";
+  std::string spans = "[";
+  for (const Thread& thread : catalog.threads) {
+    if (thread.names.empty()) {
+      if (fits(thread.name)) always += fmt::format("{}{}", always.size() > 1 ? "," : "", trace::number_of(thread.id));
+      continue;
+    }
+    std::int64_t from = std::numeric_limits<std::int64_t>::min();
+    const auto add_span = [&](const std::string& name, std::int64_t until) {
+      if (fits(name))
+        spans += fmt::format("{}[{},{},{}]", spans.size() > 1 ? "," : "", trace::number_of(thread.id), from, until);
+      from = until;
+    };
+    const std::string* name = &thread.name;
+    for (const auto& [since, next] : thread.names) {
+      add_span(*name, since);
+      name = &next;
+    }
+    add_span(*name, std::numeric_limits<std::int64_t>::max());
+  }
+  terms_.push_back(
+      {"e.thread_id IN (SELECT value FROM json_each(" + keep({std::nullopt, always + "]"}) +
+           ")) OR EXISTS (SELECT 1 FROM json_each(" + keep({std::nullopt, spans + "]"}) +
+           ") n WHERE n.value ->> 0 = e.thread_id AND e.ts_ns >= n.value ->> 1 AND e.ts_ns < n.value ->> 2)",
+       nullptr});
 }
 
 void Condition::add_calls(const EventFilter& filter, const Catalog& catalog) {

@@ -61,6 +61,7 @@ class Condition {
   // `before` alternative OR alternative … `after`; the alternatives are GLOBs of a function's name.
   void add_functions(const std::vector<std::string>& globs, const std::string& before);
   void add_tasks(const EventFilter& filter, const Catalog& catalog);
+  void add_thread_names(const std::vector<std::string>& globs, const Catalog& catalog);
   void add_calls(const EventFilter& filter, const Catalog& catalog);
   // A number that a function returns is no error's.
   void add_results(const EventFilter& filter, const Catalog& catalog);

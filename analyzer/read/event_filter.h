@@ -16,6 +16,7 @@ struct Kind;
 struct EventFilter {
   std::vector<std::int64_t> pids{};  // of the initial namespace
   std::vector<std::int64_t> tids{};
+  std::vector<std::string> threads{};               // GLOB on the name that the thread had when the event began
   std::vector<std::string> processes{};             // GLOB on any name of the image
   std::optional<std::vector<std::string>> calls{};  // names of calls and signals; an empty list matches nothing
   std::vector<std::string> targets{};               // with `calls`, also these: a class, or class:GLOB of names in it

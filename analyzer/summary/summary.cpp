@@ -264,7 +264,7 @@ Result<void> Summarizer::tasks() {
 }
 
 Result<void> Summarizer::time() {
-  auto shares = read_time(database_, catalog_, {.processes = {}, .lines = limits_.lines});
+  auto shares = read_time(database_, catalog_, {.lines = limits_.lines});
   if (!shares) return shares.error();
   summary_.time = std::move(*shares);
   return {};

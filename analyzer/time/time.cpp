@@ -6,14 +6,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
-#include "analyzer/read/process_filter.h"
 #include "analyzer/read/query.h"
+#include "analyzer/time/time_scope.h"
 #include "trace/names.h"
 
 namespace uscope::analyzer {
@@ -31,7 +32,7 @@ bool waited_longer(const Waker& a, const Waker& b) {
 class TimeReader {
  public:
   TimeReader(const store::Database& database, const Catalog& catalog, const TimeQuery& query)
-      : database_(database), catalog_(catalog), query_(query) {}
+      : database_(database), catalog_(catalog), query_(query), scope_(catalog, query.scope) {}
 
   Result<TimeShares> run() {
     choose_uses();
@@ -62,7 +63,7 @@ class TimeReader {
   Result<void> stacks(const TimeSweep& sweep, TimeStacks& stacks);
   Result<void> waiting(const TimeSweep& sweep, TimeStacks& stacks);
 
-  [[nodiscard]] bool counts(const Process* process) const;
+  [[nodiscard]] bool cut(TimeEvent& event) const;
   [[nodiscard]] CallTime call_time(std::size_t call, const TimeParts& parts) const;
   [[nodiscard]] std::string call_name(std::size_t call) const;
   [[nodiscard]] std::uint64_t error_of(const TimeParts& parts, std::uint64_t whole) const;
@@ -89,6 +90,7 @@ class TimeReader {
   const store::Database& database_;
   const Catalog& catalog_;
   const TimeQuery& query_;
+  TimeScope scope_;
   TimeShares shares_;
   std::vector<TimeUse> uses_;                                              // like Catalog::kinds
   std::vector<TimeSpan> spans_;                                            // like Catalog::threads
@@ -105,41 +107,44 @@ void TimeReader::choose_uses() {
     recorded.off_cpu = recorded.off_cpu || kind.source == trace::source_name(USC_SOURCE_OFFCPU);
   }
   const auto ran = catalog_.meta_number("ran_ns");
-  if (recorded.samples && ran && *ran > 0 && query_.processes.empty())
-    shares_.kernel_ran_ns = static_cast<std::uint64_t>(*ran);
+  if (recorded.samples && ran && *ran > 0 && scope_.is_all()) shares_.kernel_ran_ns = static_cast<std::uint64_t>(*ran);
   const auto calls = catalog_.meta.find("calls");
   recorded.all_calls = recorded.calls && (calls == catalog_.meta.end() || calls->second == "all");
 }
 
-// Whether the process ever went by a name that is asked for.
-bool TimeReader::counts(const Process* process) const {
-  if (query_.processes.empty()) return true;
-  if (process == nullptr) return false;
-  const Image* inherited = catalog_.inherited_image(*process);
-  if (inherited != nullptr && goes_by(*inherited, query_.processes)) return true;
-  return std::any_of(process->images.begin(), process->images.end(), [&](ImageRowId id) {
-    const Image* image = catalog_.images.find(id);
-    return image != nullptr && goes_by(*image, query_.processes);
-  });
+// Cuts what an event says at the borders of the span that is asked for. Nothing is left of it: false.
+bool TimeReader::cut(TimeEvent& event) const {
+  const bool is_moment = event.use == TimeUse::kUser || event.use == TimeUse::kKernel;
+  const std::int64_t begin = event.ts_ns;
+  if (begin >= scope_.until_ns() || (is_moment && begin < scope_.since_ns())) return false;
+  if (is_moment) return true;
+  const std::int64_t end = event.dur_ns ? begin + *event.dur_ns : std::numeric_limits<std::int64_t>::max();
+  if (end < scope_.since_ns() || (end == scope_.since_ns() && event.dur_ns && *event.dur_ns > 0)) return false;
+  event.ts_ns = std::max(begin, scope_.since_ns());
+  if (!event.dur_ns) return true;
+  // The wait for a CPU is the last part of a time off it.
+  if (event.use != TimeUse::kCall)
+    event.part_ns =
+        std::max<std::int64_t>(0, std::min(end, scope_.until_ns()) - std::max(event.ts_ns, end - event.part_ns));
+  event.dur_ns = end > scope_.until_ns() ? std::nullopt : std::optional(end - event.ts_ns);
+  return true;
 }
 
 void TimeReader::choose_threads() {
   const std::int64_t until =
-      std::min(catalog_.end_ns, catalog_.meta_number("calls_until_ns").value_or(catalog_.end_ns));
-  std::unordered_map<ProcessRowId, bool> counted;
+      std::min({catalog_.end_ns, catalog_.meta_number("calls_until_ns").value_or(catalog_.end_ns), scope_.until_ns()});
+  const std::int64_t since = std::max(catalog_.start_ns, scope_.since_ns());
   for (const Thread& thread : catalog_.threads) {
     TimeSpan span{.begin_ns = thread.start_ns, .end_ns = until};
     if (span.begin_ns) {
-      span.is_new = *span.begin_ns >= catalog_.start_ns && shares_.recorded.samples && shares_.recorded.off_cpu;
-      span.begin_ns = std::max(*span.begin_ns, catalog_.start_ns);
+      span.is_new = *span.begin_ns >= since && shares_.recorded.samples && shares_.recorded.off_cpu;
+      span.begin_ns = std::min(std::max(*span.begin_ns, since), until);
     }
     for (const std::optional<std::int64_t>& end : {thread.end_ns, thread.left_ns})
       if (end) span.end_ns = std::min(span.end_ns, *end);
     spans_.push_back(span);
     const Process* process = catalog_.processes.find(thread.process_id);
-    const auto [known, is_new] = counted.try_emplace(thread.process_id, false);
-    if (is_new) known->second = counts(process);
-    counted_.push_back(known->second);
+    counted_.push_back(scope_.has(thread));
     if (process != nullptr) by_tid_[{process->pid, thread.tid}] = &thread;
   }
 }
@@ -171,7 +176,7 @@ Result<void> TimeReader::sweep_events(TimeSweep& sweep) const {
     // An exit without an entry is a moment.
     if (event.use == TimeUse::kCall && !event.dur_ns && row.text(4) == trace::how_name(USC_HOW_NO_ENTRY))
       event.dur_ns = 0;
-    sweep.add(event);
+    if (cut(event)) sweep.add(event);
   };
   auto done = each_row(database_,
                        std::string("SELECT thread_id, kind_id, ts_ns, dur_ns, how, stack_id, a0, a1, a2 FROM event ") +

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "analyzer/read/catalog.h"
+#include "analyzer/read/event_filter.h"
 #include "analyzer/read/top_list.h"
 #include "analyzer/time/time_stacks.h"
 #include "analyzer/time/time_sweep.h"
@@ -106,7 +107,7 @@ struct TimeShares {
   TimeRecorded recorded;
   TimeShare all;  // of all threads
   // For how long processes ran, at least, by the kernel's account (meta `ran_ns`). Nothing: it is not known, or only
-  // some processes are asked for.
+  // some threads or a span of time are asked for.
   std::optional<std::uint64_t> kernel_ran_ns{};
   std::uint64_t unsampled_ns = 0;   // what samples do not show of it, if that is more than chance makes of it; else 0
   TopList<ThreadTime> threads;      // by time
@@ -118,8 +119,9 @@ struct TimeShares {
 };
 
 struct TimeQuery {
-  std::vector<std::string> processes{};  // GLOBs on any name of any image of the process (process_filter.h)
-  std::size_t lines = 0;                 // of each list; 0 = all
+  // Of its members only those that choose tasks and a span of time: time_scope.h.
+  EventFilter scope{};
+  std::size_t lines = 0;  // of each list; 0 = all
 };
 
 // What an event of this kind says of a thread's time.

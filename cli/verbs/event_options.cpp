@@ -121,10 +121,21 @@ Result<void> set_moment(const std::string& text, const analyzer::Catalog& catalo
 
 }  // namespace
 
-void add_event_options(Verb& verb, EventOptions& options) {
+void add_task_options(Verb& verb, EventOptions& options) {
   analyzer::EventFilter& filter = options.filter;
   take_number(verb.add_option("-p,--pid", filter.pids, "of these processes"), 0, kMostNumber)->type_name("PID");
   take_number(verb.add_option("--tid", filter.tids, "of these threads"), 0, kMostNumber)->type_name("TID");
+  add_globs(verb, "--thread", filter.threads, "only of threads with such a name: 'worker-*'");
+}
+
+void add_time_options(Verb& verb, EventOptions& options, const std::string& since, const std::string& until) {
+  verb.add_option("--since", options.since, since)->type_name("T");
+  verb.add_option("--until", options.until, until)->type_name("T");
+}
+
+void add_event_options(Verb& verb, EventOptions& options) {
+  analyzer::EventFilter& filter = options.filter;
+  add_task_options(verb, options);
   add_globs(verb, "--process", filter.processes, "only calls of processes that go by such a name: nginx");
   add_calls(
       verb, options.calls,
@@ -147,10 +158,8 @@ void add_event_options(Verb& verb, EventOptions& options) {
             "only calls with a matching path, base name or address, or a descriptor of one");
   add_globs(verb, "--trigger", filter.triggers, "only calls whose application function matches");
   add_globs(verb, "--function", filter.functions, "only calls with a matching function anywhere in the stack");
-  verb.add_option("--since", options.since,
-                  "only calls entered then or later: 14:05:30, or 1.5s after the trace's start")
-      ->type_name("T");
-  verb.add_option("--until", options.until, "only calls entered then or earlier")->type_name("T");
+  add_time_options(verb, options, "only calls entered then or later: 14:05:30, or 1.5s after the trace's start",
+                   "only calls entered then or earlier");
 }
 
 Result<analyzer::EventFilter> event_filter(const EventOptions& options) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The options by which `events` and `export` choose events.
+// The options by which `events` and `export` choose events, and other verbs threads and times.
 #pragma once
 
 #include <string>
@@ -22,6 +22,10 @@ struct EventOptions {
 };
 
 void add_event_options(Verb& verb, EventOptions& options);
+// Parts of it, for verbs that do not choose single events: --pid, --tid, --thread; --since and --until, with what they
+// mean to the verb.
+void add_task_options(Verb& verb, EventOptions& options);
+void add_time_options(Verb& verb, EventOptions& options, const std::string& since, const std::string& until);
 
 // The filter that the options mean. Errors: values that mean nothing.
 [[nodiscard]] Result<analyzer::EventFilter> event_filter(const EventOptions& options);

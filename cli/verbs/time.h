@@ -11,12 +11,14 @@
 #include "analyzer/read/app_modules.h"
 #include "cli/options/command_line.h"
 #include "cli/terminal/output.h"
+#include "cli/verbs/event_options.h"
 
 namespace uscope::cli {
 
 struct TimeOptions {
   std::filesystem::path file;
-  std::vector<std::string> processes;
+  EventOptions scope;
+  bool by_peer = false;
   std::optional<std::size_t> top;  // lines of each list, 0 = all
   analyzer::AppChoice app;
   Format format = Format::kText;

@@ -83,7 +83,7 @@ ALLOWED = {
     "analyzer/read": "store/db store/write support syscalls trace",
     "analyzer/summary": (
         "analyzer/files analyzer/read analyzer/time include/uscope include/uscope/lists store/db support syscalls trace"),
-    "analyzer/time": "analyzer/read store/db support trace",
+    "analyzer/time": "analyzer/read store/db support syscalls trace",
     "live": (
         "include/uscope support support/process support/sandbox symbolizer/names syscalls trace tracer/collect tracer/files "
         "tracer/jit tracer/model"),

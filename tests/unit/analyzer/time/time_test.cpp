@@ -87,6 +87,15 @@ class TimeTest : public store::LoaderTest {
     return read ? std::move(*read) : TimeShares();
   }
 
+  // Of the store that shares() has loaded.
+  TimeShares again(const EventFilter& scope) {
+    auto catalog = read_catalog(*database_);
+    if (!catalog) ADD_FAILURE() << catalog.error().what;
+    auto read = catalog ? read_time(*database_, *catalog, {.scope = scope}) : catalog.error();
+    if (!read) ADD_FAILURE() << read.error().what;
+    return read ? std::move(*read) : TimeShares();
+  }
+
   static const ThreadTime& thread(const TimeShares& found, std::int64_t tid) {
     const auto& lines = found.threads.lines;
     const auto at = std::find_if(lines.begin(), lines.end(), [&](const ThreadTime& line) { return line.tid == tid; });
@@ -95,6 +104,72 @@ class TimeTest : public store::LoaderTest {
     return at == lines.end() ? kNone : *at;
   }
 };
+
+// Whatever a border cuts (a call, a sleep, the wait for a CPU behind it), the two sides add up to the whole.
+TEST_F(TimeTest, BothSidesOfABorderAddUpToTheWhole) {
+  begin_two();
+  samples(1, 0, 600, kHotStack);
+  call(1, 600, 1000);
+  samples(1, 600, 610, kReadStack, USC_SAMPLE_KERNEL);
+  off(1, 610, 990, kReadStack, USC_OFFCPU_SLEEPING, 40, 101);
+  samples(1, 990, 1000, kReadStack, USC_SAMPLE_KERNEL);
+  samples(2, 0, 200, kColdStack);
+  off(2, 200, 300, kColdStack, USC_OFFCPU_PREEMPTED);
+  samples(2, 300, 500, kColdStack);
+  off(2, 500, 900, kColdStack, USC_OFFCPU_BLOCKED);
+  off(2, 900, 1000, kColdStack, USC_OFFCPU_STOPPED, 0, 0, 0, USC_HOW_OPEN);
+  const TimeShare whole = shares().all;
+  for (const std::int64_t border_ms : {1, 150, 250, 400, 603, 700, 955, 985, 992, 999}) {
+    SCOPED_TRACE(border_ms);
+    const auto border = static_cast<std::int64_t>(border_ms * static_cast<std::int64_t>(kMs));
+    EventFilter before;
+    before.until_ns = border;
+    EventFilter after;
+    after.since_ns = border;
+    const TimeShare first = again(before).all;
+    const TimeShare second = again(after).all;
+    EXPECT_EQ(first.total_ns + second.total_ns, whole.total_ns);
+    EXPECT_EQ(first.samples + second.samples, whole.samples);
+    EXPECT_EQ(first.user_ns + second.user_ns, whole.user_ns);
+    EXPECT_EQ(first.kernel_ns + second.kernel_ns, whole.kernel_ns);
+    EXPECT_EQ(first.sleeping_ns + second.sleeping_ns, whole.sleeping_ns);
+    EXPECT_EQ(first.blocked_ns + second.blocked_ns, whole.blocked_ns);
+    EXPECT_EQ(first.stopped_ns + second.stopped_ns, whole.stopped_ns);
+    EXPECT_EQ(first.for_cpu_ns + second.for_cpu_ns, whole.for_cpu_ns);
+    EXPECT_EQ(first.call_ns + second.call_ns, whole.call_ns);
+    EXPECT_EQ(first.call_off_ns + second.call_off_ns, whole.call_off_ns);
+  }
+  EventFilter none;
+  none.since_ns = 5000 * static_cast<std::int64_t>(kMs);
+  EXPECT_EQ(again(none).all.total_ns, 0U);
+  EventFilter all;
+  all.since_ns = 0;
+  all.until_ns = 1000 * static_cast<std::int64_t>(kMs) + 1;
+  EXPECT_EQ(again(all).all.total_ns, whole.total_ns);
+  EXPECT_EQ(again(all).all.running_ns, whole.running_ns);
+}
+
+TEST_F(TimeTest, ThreadsAreChosenByNumberAndName) {
+  begin_two();
+  samples(1, 0, 600, kHotStack);
+  samples(2, 0, 200, kColdStack);
+  const TimeShares whole = shares();
+  EXPECT_EQ(whole.threads.total, 2U);
+  EventFilter by_tid;
+  by_tid.tids = {101};
+  EXPECT_EQ(again(by_tid).all.user_ns, 200 * kMs);
+  EventFilter by_name;
+  by_name.threads = {"oth*"};
+  EXPECT_EQ(again(by_name).threads.lines.at(0).tid, 101);
+  EXPECT_EQ(again(by_name).threads.total, 1U);
+  by_name.pids = {100};
+  EXPECT_EQ(again(by_name).threads.total, 1U);
+  by_name.pids = {99};
+  EXPECT_EQ(again(by_name).threads.total, 0U);
+  EventFilter by_process;
+  by_process.processes = {"nothing-*"};
+  EXPECT_EQ(again(by_process).threads.total, 0U);
+}
 
 TEST_F(TimeTest, PartsAddUpToTheTimeThatThreadsLived) {
   begin_two();
@@ -192,7 +267,7 @@ TEST_F(TimeTest, OfSomeProcessesTheKernelsAccountIsNotKnown) {
   trace_->meta("targets", R"(["sample:1000"])");
   trace_->meta("ran_ns", std::to_string(900 * kMs));
   samples(1, 0, 100, kHotStack);
-  EXPECT_FALSE(shares({.processes = {"*"}}).kernel_ran_ns);
+  EXPECT_FALSE(shares({.scope = {.processes = {"*"}}}).kernel_ran_ns);
 }
 
 TEST_F(TimeTest, WithoutSamplesAThreadRanWhenItWasNotOff) {
@@ -330,7 +405,7 @@ TEST_F(TimeTest, ListsAndProcessesCanBeChosen) {
   trace_->file(5, "/opt/bin/second", "IDS");
   trace_->exec(3, 2, 2, 5, "/opt/bin/second", std::string("second\0", 7));
   samples(3, 0, 300, kColdStack);
-  const TimeShares first = shares({.processes = {"app"}, .lines = 1});
+  const TimeShares first = shares({.scope = {.processes = {"app"}}, .lines = 1});
   EXPECT_EQ(first.threads.total, 2U);
   ASSERT_EQ(first.threads.lines.size(), 1U);
   EXPECT_EQ(first.all.running_ns, 900 * kMs);
@@ -338,7 +413,7 @@ TEST_F(TimeTest, ListsAndProcessesCanBeChosen) {
   EXPECT_EQ(first.running.lines.size(), 1U);
   auto catalog = read_catalog(*database_);
   ASSERT_TRUE(catalog);
-  auto second = read_time(*database_, *catalog, {.processes = {"sec*"}, .lines = 0});
+  auto second = read_time(*database_, *catalog, {.scope = {.processes = {"sec*"}}, .lines = 0});
   ASSERT_TRUE(second);
   EXPECT_EQ(second->threads.total, 1U);
   EXPECT_EQ(second->all.running_ns, 300 * kMs);
