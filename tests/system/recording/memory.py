@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""What a recording takes of memory is what docs/architecture.md says ("Memory"): in the kernel by what the kernel itself says of each BPF map,
+"""What a recording takes of memory is what docs/bounds.md says ("Memory"): in the kernel by what the kernel itself says of each BPF map,
 in user space by the tracer's own pages. Needs root and BPF; usage: memory.py USCOPE"""
 import contextlib
 import glob
@@ -15,7 +15,7 @@ from trace_case import TraceCase  # noqa: E402
 
 USCOPE = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "uscope"
 MIB = 1 << 20
-# As docs/architecture.md has them.
+# As docs/bounds.md has them.
 FIXED, OF_A_CPU, RING = 53 * MIB, 7 * MIB, 16 * MIB
 ALL_RINGS = 256 * MIB
 OWN = 32 * MIB  # the tracer's heap, while it traces a program of some twenty files
@@ -65,7 +65,7 @@ class Memory(TraceCase):
         most = FIXED + cpus * (OF_A_CPU + ring_bytes(ring, cpus) + MIB // 4)
         taken = self.of_maps(pid)
         self.assertLess(taken, most)
-        self.assertGreater(taken, most * 0.9, "docs/architecture.md says more than is true")
+        self.assertGreater(taken, most * 0.9, "docs/bounds.md says more than is true")
         self.assertLess(self.own(pid), OWN)
 
     def test_as_it_is(self):
