@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Deadlock diagnosis: which threads of a trace will never go on, and why. It is built from the futex waits of the trace
-// (last_calls), the primitive behind each futex (primitive), its owner (lock_owner), the threads that used to wake it
-// (wake_history), and the rules of wait_graph. docs/deadlock.md explains the rules and their limits.
+// Deadlock diagnosis: which threads of a trace will never go on, and why. It is built from the calls in which
+// threads wait (last_calls), the primitive behind each futex (primitive), its owner (lock_owner), the threads that used
+// to wake it (wake_history), who can end a wait in another call, such as a read from a pipe (wait_follower), and the
+// rules of wait_graph. docs/deadlock.md explains the rules and their limits.
 #pragma once
 
 #include <cstddef>

@@ -47,8 +47,8 @@ void define_record(Verb& verb) {
   verb.add_option(
           "-t,--target", options->targets,
           "also record these events: sample:HZ, offcpu, tracepoint:SYSTEM:NAME, usdt:BINARY:PROVIDER:NAME, "
-          "ufunction:BINARY:FUNCTION; names may be patterns, see `uscope list`; %return behind a function: with "
-          "duration and result")
+          "ufunction:BINARY:FUNCTION, kfunction:FUNCTION; names may be patterns, see `uscope list`; %return behind a "
+          "function: with duration and result")
       ->type_name("TARGET")
       ->suggests("targets", target_words());
   verb.add_flag("--all-matches", options->all_matches, "attach as many probes as -t names, however many these are");
