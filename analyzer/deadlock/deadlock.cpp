@@ -80,6 +80,7 @@ class Diagnostician {
   [[nodiscard]] std::vector<ComputingThread> computing() const;
   [[nodiscard]] std::vector<OtherWait> other_waits(const std::vector<std::string>& enders,
                                                    const std::vector<Finding>& findings) const;
+  [[nodiscard]] bool is_behind(std::size_t index) const;
   [[nodiscard]] bool is_awake_at_monitor() const;
 
   LastCalls calls_;
@@ -478,6 +479,16 @@ std::vector<ComputingThread> Diagnostician::computing() const {
   return out;
 }
 
+// Whether nobody but stuck threads could end its wait, or else a handler of a signal, which a shell always has.
+bool Diagnostician::is_behind(std::size_t index) const {
+  const CallWait& wait = waits_[index];
+  if (stuck_[index] || !wait.by_handler || wait.has_unknown || wait.holders.empty()) return stuck_[index];
+  const std::set<std::size_t> holders(wait.holders.begin(), wait.holders.end());
+  for (std::size_t i = 0; i < calls_.threads.size(); i++)
+    if (!stuck_[i] && holders.contains(calls_.threads[i].process)) return false;
+  return true;
+}
+
 // Of equally long waits, to the second, the one whose thread came first into the trace: usually a first thread.
 std::vector<OtherWait> Diagnostician::other_waits(const std::vector<std::string>& enders,
                                                   const std::vector<Finding>& findings) const {
@@ -503,7 +514,7 @@ std::vector<OtherWait> Diagnostician::other_waits(const std::vector<std::string>
     const auto [place, is_new] = places.try_emplace(
         {thread.call, thread.object, application_chain(thread.stack), waits_[i].text, halted, enders[i], accused},
         out.size());
-    const bool behind = !findings.empty() && !accused && stuck_[i];
+    const bool behind = !findings.empty() && !accused && is_behind(i);
     if (is_new)
       out.push_back(
           {thread.call, thread.object, function, waits_[i].text, halted, enders[i], accused, behind, {}, thread.stack});

@@ -7,7 +7,7 @@ import {makeDetails} from "./details.js";
 import {makeGraph} from "./graph.js";
 
 const {target, diagnosis, picture} = data();
-const verdicts = {deadlock: ["Deadlock", "✖"], stall: ["Stall", "▲"], undecided: ["Undecided", "?"], none: ["No deadlock", "✓"]};
+const verdicts = {deadlock: ["Deadlock", "✖"], stall: ["Stall", "▲"], undecided: ["Undecided", "?"], none: ["No deadlock found", "✓"]};
 
 function finding(one) {
   const index = diagnosis.findings.indexOf(one), first = picture.nodes.findIndex((node) => node.finding === index);

@@ -4,6 +4,7 @@
 
 #include <csignal>
 
+#include "analyzer/deadlock/signal_bits.h"
 #include "tests/unit/analyzer/deadlock/call_waits_test.h"
 
 namespace uscope::test {
@@ -50,6 +51,25 @@ TEST_F(CallWaits, WhoIsTracedAndFreeIsNamed) {
                     "process 200 `app`, which has the write end of pipe:[77] open (descriptor 4) and has made no call "
                     "for 30.000 s, or process 300 "
                     "`app`, which has the write end of pipe:[77] open (descriptor 5) and has made no call");
+}
+
+// A shell that waits for the command which hangs: it has a handler of SIGINT.
+TEST_F(CallWaits, WhoWaitsForAnAccusedChildIsBehindIt) {
+  const auto behind = [&](const std::vector<std::string>& calls, const MadeLook& look) {
+    std::string out;
+    for (const auto& wait : look_at(processes_in(calls), look).other_waits)
+      if (wait.behind) out += std::to_string(wait.threads[0].pid) + " ";
+    return out;
+  };
+  MadeLook look;
+  look.child(1, 200).on(2, "write", 4, "write").pipe(77, 3, 3, 2, 4).on(3, "write", 5, "write").pipe(78, 2, 6, 3, 5);
+  EXPECT_EQ(behind({"wait4", "write", "write"}, look), "100 ");
+  look.catches(1, analyzer::bits_of({SIGINT}));
+  EXPECT_EQ(behind({"wait4", "write", "write"}, look), "100 ");
+  MadeLook any;  // child: one that runs
+  any.child(1, -1).on(2, "write", 4, "write").pipe(77, 3, 3, 2, 4).on(3, "write", 5, "write").pipe(78, 2, 6, 3, 5);
+  any.catches(1, analyzer::bits_of({SIGINT}));
+  EXPECT_EQ(behind({"wait4", "write", "write", ""}, any), "");
 }
 
 // The owner of a lock that a fork has copied may live, in a process that is not traced.
