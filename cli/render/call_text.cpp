@@ -20,7 +20,7 @@
 #include "cli/render/signal_text.h"
 #include "cli/render/units.h"
 #include "support/text.h"
-#include "syscalls/command_arguments.h"
+#include "syscalls/argument_reading.h"
 #include "syscalls/flag_names.h"
 #include "syscalls/syscall_table.h"
 #include "trace/names.h"
@@ -150,49 +150,18 @@ std::string buffers_summary(const analyzer::EventBuffers& buffers) {
                      buffers.bytes == 1 ? "" : "s");
 }
 
-// A call as its arguments are read: by the ABI, and by the command that one of them is.
-struct Reading {
-  std::string_view letters;
-  std::string_view call;                                // by its 64-bit name
-  const syscalls::CommandArguments* command = nullptr;  // null: all commands are read alike
-  bool has_halves = false;                              // of a 32-bit call: numbers in two halves shift what follows
-};
+using Reading = syscalls::ArgumentReading;
+using syscalls::kernel_bits;
 
-std::optional<Reading> reading_of(const EventRow& event) {
-  const usc_abi abi = abi_of(event.abi);
-  const auto letters = syscalls::syscall_arguments(abi, static_cast<std::uint32_t>(event.nr));
-  if (!letters) return std::nullopt;
-  Reading reading{*letters, syscalls::syscall_wide_name(abi, event.call)};
+std::array<std::int64_t, 6> numbers_of(const EventRow& event) {
   std::array<std::int64_t, 6> args{};
   for (std::size_t i = 0; i < args.size(); i++) args[i] = event.args[i].value_or(0);
-  reading.command = syscalls::command_arguments(reading.call, args);
-  if (reading.command) reading.letters = reading.command->letters;
-  reading.has_halves =
-      abi == USC_ABI_I386 && !reading.call.starts_with("preadv2") && !reading.call.starts_with("pwritev2");
-  return reading;
+  return args;
 }
 
-const syscalls::FlagSet* set_of(const EventRow& event, const Reading& reading, std::size_t arg) {
-  const auto word = [&](std::size_t i) { return static_cast<std::uint32_t>(event.args[i].value_or(0)); };
-  if (reading.command)
-    for (const syscalls::ArgumentSet& one : reading.command->sets)
-      if (one.set && one.arg == arg) return one.set;
-  if ((reading.call == "setsockopt" || reading.call == "getsockopt") && arg == 2)
-    return syscalls::flags_of_option(word(1), word(2), reading.call == "getsockopt");
-  if ((reading.call == "socket" || reading.call == "socketpair") && arg == 2)
-    return syscalls::flags_of_protocol(word(0));
-  if (reading.has_halves) {
-    const std::string_view before = reading.letters.substr(0, arg);
-    arg -= static_cast<std::size_t>(std::count(before.begin(), before.end(), 'H'));
-  }
-  return syscalls::flags_of(reading.call, arg);
-}
-
-// The bits that the kernel reads of an argument.
-std::uint64_t kernel_bits(char letter, std::int64_t value) {
-  const auto bits = static_cast<std::uint64_t>(value);
-  if (letter == 'm' || letter == 'J') return bits & 0xffffU;
-  return std::string_view("diuDgfM").find(letter) != std::string_view::npos ? bits & 0xffffffffU : bits;
+std::optional<Reading> reading_of(const EventRow& event) {
+  return syscalls::argument_reading(
+      {abi_of(event.abi), static_cast<std::uint32_t>(event.nr), event.call, numbers_of(event)});
 }
 
 constexpr unsigned kPageShift = 12;
@@ -342,7 +311,7 @@ std::optional<std::string> pointed_text(const EventRow& event, std::size_t i, ch
 std::string number_text(const EventRow& event, const Reading& reading, std::size_t i, char letter) {
   const std::int64_t value = whole_number(event, i, reading.letters);
   const std::uint64_t bits = kernel_bits(letter, value);
-  const syscalls::FlagSet* set = set_of(event, reading, i);
+  const syscalls::FlagSet* set = syscalls::names_of_argument(reading, numbers_of(event), i);
   std::string out =
       set && syscalls::has_name(*set, bits) ? syscalls::flags_text(*set, bits) : argument_text(letter, value);
   if (reading.call == "ioctl" && i == 1 && !syscalls::has_name(*set, bits))
