@@ -10,7 +10,7 @@ Result<void> RecordSink::append_meta(const std::string& key, const std::string& 
   record.head.time = monotonic_ns();
   std::string tail = key;
   tail.push_back('\0');
-  tail.append(value, 0, 65536);
+  tail.append(value, 0, kMostMeta);
   tail.push_back('\0');
   return append_own(record, tail);
 }

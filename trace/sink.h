@@ -33,7 +33,8 @@ class RecordSink {
     return append(record.head());
   }
 
-  // Appends a usc_meta with the present time. At most 65,536 bytes of the value are kept.
+  static constexpr std::size_t kMostMeta = 65'536;  // bytes kept of a value
+  // Appends a usc_meta with the present time.
   Result<void> append_meta(const std::string& key, const std::string& value);
 
   // Writes what is buffered.

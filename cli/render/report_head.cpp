@@ -22,6 +22,7 @@
 #include "support/text.h"
 #include "trace/loss_class.h"
 #include "trace/names.h"
+#include "trace/process_setting.h"
 #include "trace/trigger.h"
 
 #include "cli/render/report_render.h"
@@ -183,6 +184,35 @@ std::string trace_line(const Summary& summary, TextWidth width) {
   return out + (none.empty() ? "" : wrapped_facts(none, width)) + (how.empty() ? "" : wrapped_facts(how, width));
 }
 
+// One process's user, folder, PATH, open files, and how many variables it has.
+std::string setting_text(const trace::ProcessSetting& setting) {
+  std::string text;
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (setting.pid != 0) add(fmt::format("process {}", setting.pid));
+  if (setting.uid) add(fmt::format("by uid {}", *setting.uid));
+  if (setting.gid) add(fmt::format("gid {}", *setting.gid));
+  if (setting.cwd) add("in " + printable(*setting.cwd));
+  for (const auto& [name, value] : setting.values) add(printable(name) + "=" + printable(value));
+  if (const auto files = setting.limits.find("NOFILE"); files != setting.limits.end())
+    add(files->second.first == trace::ProcessSetting::kUnlimited
+            ? "no limit of open files"
+            : fmt::format("at most {} open files", group_digits(files->second.first)));
+  if (setting.environment) add(plural(setting.environment->size(), "environment variable"));
+  return text;
+}
+
+// In which settings the command or the processes that ran already were; empty if the trace does not tell.
+std::string setting_lines(const Summary& summary, TextWidth width) {
+  const auto found = summary.trace.meta.find("settings");
+  if (found == summary.trace.meta.end()) return "";
+  std::string out;
+  for (const trace::ProcessSetting& setting : trace::settings_of(found->second)) {
+    const std::string text = setting_text(setting);
+    if (!text.empty()) out += out.empty() ? facts_line("STARTED", text, width) : wrapped_facts(text, width);
+  }
+  return out;
+}
+
 // What to record with where the budget of frames cut stacks; empty if it did not, or is as large as it may be.
 std::string budget_hint(const Summary& summary) {
   const bool cut = std::any_of(summary.stack_ends.begin(), summary.stack_ends.end(), [](const auto& line) {
@@ -306,9 +336,9 @@ std::string report_title(const analyzer::Summary& summary, TextWidth width) {
 }
 
 std::string report_head(const analyzer::Summary& summary, TextWidth width) {
-  return losses(summary, width) + trace_line(summary, width) + clock_lines(summary) + stack_line(summary, width) +
-         unwind_line(summary, width) + debug_line(summary, width) + verify_line(summary, width) +
-         io_uring_line(summary, width);
+  return losses(summary, width) + trace_line(summary, width) + setting_lines(summary, width) + clock_lines(summary) +
+         stack_line(summary, width) + unwind_line(summary, width) + debug_line(summary, width) +
+         verify_line(summary, width) + io_uring_line(summary, width);
 }
 
 }  // namespace uscope::cli

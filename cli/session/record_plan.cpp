@@ -222,6 +222,7 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options)
       {"app_modules", joined(options.app_modules)},
       {"excluded_modules", joined(options.excluded_modules)},
       {"verify_every", std::to_string(options.verify_every)}};
+  out.launch.setting = {!options.no_strings, options.environment, options.redact};
   if (!options.paths.empty()) out.meta.emplace_back("paths", joined(options.paths));
   if (!options.stap.empty()) out.meta.emplace_back("stap", trace_text(options.stap));
   if (!options.command.empty()) out.meta.emplace_back("command", joined(recorded_command(options)));

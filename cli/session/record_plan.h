@@ -34,6 +34,7 @@ struct RecordVerbOptions {
   std::vector<std::string> app_modules;
   std::vector<std::string> excluded_modules;
   bool no_strings = false;
+  std::vector<std::string> environment;  // GLOBs: variables whose values are kept
   std::vector<std::string> redact;
   unsigned string_bytes = USC_STRING_DEFAULT;
   unsigned argument_bytes = USC_ARGV_DEFAULT;

@@ -146,6 +146,7 @@ Result<int> run_record(const RecordVerbOptions& options) {
   if (!recorder) return recorder.error();
   recorder->raw = outputs->raw_output();
   recorder->copies = outputs->copies();
+  recorder->keeps_settings = true;
   auto debuginfod = open_debuginfod(options.debuginfod);
   if (!debuginfod) return debuginfod.error();
 

@@ -60,6 +60,9 @@ void define_record(Verb& verb) {
       ->capture_default_str();
   verb.add_option("-u,--user", options->user, "run the command as this user")->type_name("USER");
   verb.add_flag("--preserve-env", options->keep_environment, "with -u: keep the environment");
+  verb.add_option("--env", options->environment,
+                  "keep the values of these environment variables, too: of the others but PATH only names are kept")
+      ->type_name("GLOB");
   verb.add_option("--app-module", options->app_modules,
                   "modules that also count as the application (a server's plug-ins)")
       ->type_name("GLOB");

@@ -139,6 +139,11 @@ Result<LaunchedCommand> LaunchedCommand::prepare(const LaunchOptions& options) {
               user ? environment.data() : environ, child_action);
   }
   LaunchedCommand command(*pid, std::move(gate_write), std::move(failure_read), *path);
+  command.setting_ = setting_for_command(options.setting, user ? environment.data() : environ);
+  if (user) {
+    command.setting_.uid = user->uid;
+    command.setting_.gid = user->gid;
+  }
   command.session_ = std::move(session);
   return command;
 }

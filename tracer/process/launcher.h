@@ -12,6 +12,7 @@
 #include "support/result.h"
 #include "support/unique_fd.h"
 #include "tracer/process/command_session.h"
+#include "tracer/process/process_setting.h"
 
 namespace uscope::tracer {
 
@@ -19,6 +20,7 @@ struct LaunchOptions {
   std::vector<std::string> command;  // at least the program
   std::string user;                  // run as this user (name or number); "" = the current one
   bool keep_environment = false;     // of another user's command: that of this process (user_switch.h)
+  SettingChoice setting{};           // what LaunchedCommand::setting() has
 };
 
 // The meaning of a wait(2) status.
@@ -51,6 +53,8 @@ class LaunchedCommand {
   Result<bool> await_exec(int timeout_ms);
   [[nodiscard]] int exec_errno() const { return exec_errno_; }
   [[nodiscard]] pid_t pid() const { return pid_; }
+  // The setting in which it starts.
+  [[nodiscard]] const trace::ProcessSetting& setting() const { return setting_; }
   // The path of the program after the search.
   [[nodiscard]] const std::string& path() const { return path_; }
   // How the command ended; nullopt while it runs.
@@ -65,6 +69,7 @@ class LaunchedCommand {
   UniqueFd gate_;
   UniqueFd failure_;
   std::string path_;
+  trace::ProcessSetting setting_;
   std::unique_ptr<CommandSession> session_;  // of another user's command
   int exec_errno_ = 0;
   std::optional<CommandExit> exit_;

@@ -64,6 +64,8 @@ struct RecordOptions {
   std::uint64_t stall_ns = 0;  // stop if threads wait for each other this long, as found by RecordHooks.stall; 0 =
                                // off
   std::vector<std::pair<std::string, std::string>> meta;  // written to the trace unchanged
+  bool keeps_settings = false;  // the settings of the command, or of the processes that run already, are written, too,
+                                // as `launch.setting` chooses
 };
 
 // kFinished: nothing that could be traced is left.

@@ -61,6 +61,7 @@ class Recording {
   Result<void> begin();
   Result<void> await_exec(int timeout_ms);
   Result<void> adopt();
+  Result<void> write_settings();
   [[nodiscard]] Error nobody_traced() const;
   [[nodiscard]] bool is_over(bool idle) const;
   Result<void> loop();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <set>
 #include <utility>
 
 #include "support/clock.h"
@@ -15,6 +16,7 @@
 #include "tracer/host/host.h"
 #include "tracer/probes/plan_kinds.h"
 #include "tracer/process/process_list.h"
+#include "tracer/process/process_setting.h"
 #include "tracer/recorder/descriptor_limit.h"
 #include "tracer/recorder/recording.h"
 #include "tracer/scouts/process_looks.h"
@@ -88,6 +90,8 @@ Result<void> Recording::prepare() {
   for (const auto& [key, value] : options_.meta)
     if (auto done = sink_->append_meta(key, value); !done) return done;
   if (auto done = sink_->append_meta("backend", backend_->name()); !done) return done;
+  if (command_)
+    if (auto done = write_settings(); !done) return done;
   const auto told = [this](const usc_kind& kind) {
     if (hooks_.observer != nullptr) hooks_.observer->on_kind(kind);
   };
@@ -146,6 +150,28 @@ Error Recording::nobody_traced() const {
           "with --app, uscope waits for the next one of a name"};
 }
 
+// Of the command, or of the running processes that no traced one has started.
+Result<void> Recording::write_settings() {
+  if (!options_.keeps_settings) return {};
+  std::vector<trace::ProcessSetting> settings;
+  if (command_) {
+    settings.push_back(command_->setting());
+  } else {
+    const std::set<std::uint32_t> living = collector_->tasks().living();
+    ProcessLooks looks(scouts_.get());
+    for (const std::uint32_t pid : roots_of({living.begin(), living.end()})) {
+      if (settings.size() == kMostSettings || end_is_asked_for()) break;
+      auto setting = setting_of(pid, options_.launch.setting);
+      if (!setting) continue;
+      if (options_.launch.setting.texts) add_environment(looks.environment_of(pid), options_.launch.setting, *setting);
+      settings.push_back(std::move(*setting));
+    }
+  }
+  // A fact that is cut would mean nothing.
+  while (!settings.empty() && trace::settings_text(settings).size() > trace::RecordSink::kMostMeta) settings.pop_back();
+  return settings.empty() ? Result<void>() : sink_->append_meta("settings", trace::settings_text(settings));
+}
+
 // Takes in running processes, with the calls that their threads are in.
 Result<void> Recording::adopt() {
   if (auto done = backend_->adopt(); !done) return done;
@@ -167,6 +193,7 @@ Result<void> Recording::adopt() {
   const auto tasks = collector_->write_open_calls(0);
   if (!tasks) return tasks.error();
   if (*tasks == 0 && options_.config.target.kinds == USC_TARGET_PID) return nobody_traced();
+  if (auto done = write_settings(); !done) return done;
   // What its threads wait in is looked at now, too: so the sets of calls that return later are known.
   if (!options_.look_once)
     if (auto done = collector_->waits().begin(USC_RESOURCE_AT_ATTACH); !done) return done;

@@ -20,6 +20,7 @@
 #include "support/regular_file.h"
 #include "tracer/process/library_search.h"
 #include "tracer/process/outsiders.h"
+#include "tracer/process/process_setting.h"
 
 namespace uscope::tracer {
 namespace {
@@ -82,6 +83,11 @@ void look_at_names(ScoutDesk& desk) {
   ScoutWriter out;
   out.put_text(names.executable).put_text(names.comm).put_text(names.title).put_text(names.script).put_text(names.path);
   desk.answer(out.bytes());
+}
+
+void look_at_environment(ScoutDesk& desk) {
+  ScoutReader in(desk.request().bytes);
+  desk.answer(ScoutWriter().put_text(environment_bytes_of(in.get<std::uint32_t>())).bytes());
 }
 
 void list_mappings(ScoutDesk& desk) {
@@ -310,6 +316,11 @@ trace::ProcessNames ProcessLooks::names_of(std::uint32_t pid) {
   names.script = in.get_text();
   names.path = in.get_text();
   return names;
+}
+
+std::string ProcessLooks::environment_of(std::uint32_t pid) {
+  const auto answer = ask(scouts_, pid, look_at_environment, request_for(pid));
+  return answer ? ScoutReader(answer->bytes).get_text() : "";
 }
 
 std::vector<ExecutableMapping> ProcessLooks::executable_mappings_of(std::uint32_t pid) {

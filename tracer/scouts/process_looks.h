@@ -61,6 +61,8 @@ class ProcessLooks final : public PortraitSource {
   std::optional<ProcessPortrait> portrait_of(std::uint32_t pid, bool with_descriptors) override;
   std::vector<OpenDescriptor> descriptors_of(std::uint32_t pid) override;
   trace::ProcessNames names_of(std::uint32_t pid);
+  // Its environment, as environment_bytes_of() has it.
+  std::string environment_of(std::uint32_t pid);
   std::vector<ExecutableMapping> executable_mappings_of(std::uint32_t pid);
   // Nothing: no answer.
   std::optional<std::vector<AddressRange>> executable_ranges_of(std::uint32_t pid);

@@ -66,6 +66,34 @@ class Told(unittest.TestCase):
         self.assertNotIn("the command has ended", self.record("-q", "--", "sh", "-c", leaves).stderr)
         self.assertNotIn("the command has ended", self.record("--", "sh", "-c", "sleep 1.5").stderr)
 
+    def settings(self, *words, **options):
+        """What the trace holds of them, and all that the database holds of the environment's secret."""
+        env = {"PATH": os.environ["PATH"], "TOKEN": "hidden-7531", "STAGE": "blue"}
+        done = self.record("-q", "--force", *words, env=env, cwd="/var", **options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(self.db, "rb") as file:
+            self.assertNotIn(b"hidden-7531", file.read())
+        with sqlite3.connect(self.db) as database:
+            return [json.loads(text) for text, in database.execute("SELECT value FROM meta WHERE key = 'settings'")]
+
+    def test_settings_of_a_command(self):
+        one, = self.settings("--env", "ST*", "--", "true")[0]
+        self.assertEqual((one["uid"], one["cwd"], one["environment"]), (0, "/var", ["PATH", "STAGE", "TOKEN"]))
+        self.assertEqual(one["values"], {"PATH": os.environ["PATH"], "STAGE": "blue"})
+        self.assertIn("NOFILE", one["limits"])
+        one, = self.settings("--no-strings", "-u", "nobody", "--", "true")[0]
+        self.assertNotEqual(one["uid"], 0)
+        self.assertFalse({"cwd", "environment"} & set(one) or one["values"], one)
+
+    def test_settings_of_what_runs(self):
+        with subprocess.Popen(["sh", "-c", "sleep 20 & wait"], env={"LATE": "hidden-7531"}, cwd="/usr", user=65534) as shell:
+            try:
+                one, = self.settings("--pid", str(shell.pid), "--duration", "0.3s")[0]
+            finally:
+                subprocess.run(["pkill", "-P", str(shell.pid)], check=False)
+        self.assertEqual((one["pid"], one["uid"], one["cwd"]), (shell.pid, 65534, "/usr"))
+        self.assertIn("LATE", one["environment"])
+
     @unittest.skipIf(BACKEND_OPTIONS, "the module asks for others")
     def test_who_may_trace(self):
         os.chmod(os.path.dirname(self.db), 0o777)
