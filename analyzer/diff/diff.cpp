@@ -24,6 +24,7 @@ struct Side {
   std::vector<RunFacts> facts;
   std::vector<Matrix> matrices;
   std::vector<RunTime> times;
+  std::vector<RunArguments> arguments;
 };
 
 // Adds to `matched` how many modules match --app-module.
@@ -66,6 +67,9 @@ Result<void> read_matrices(const DiffOptions& options, const OffsetTrust& trust,
     auto time = read_run_time(database, side.facts[run], side.matrices[run], options.by, options.names, trust);
     if (!time) return time.error().in(database.path().string());
     side.times.push_back(std::move(*time));
+    auto arguments = read_arguments(database, side.facts[run], options.by, options.names, trust);
+    if (!arguments) return arguments.error().in(database.path().string());
+    side.arguments.push_back(std::move(*arguments));
   }
   return {};
 }
@@ -197,7 +201,7 @@ class Explainer {
 
 // `entries` are sorted by falling score; some may have an example already.
 Result<RankedList<OnlyEntry>> explain_only(const std::vector<OnlyEntry>& entries, std::size_t lines, bool of_normal,
-                                           Explainer& explainer) {
+                                           const Side& side, Explainer& explainer) {
   RankedList<OnlyEntry> list{cut(entries, lines), entries.size()};
   for (OnlyEntry& entry : list.entries) {
     if (entry.new_arguments) continue;
@@ -205,6 +209,31 @@ Result<RankedList<OnlyEntry>> explain_only(const std::vector<OnlyEntry>& entries
     auto example = explainer.explain(entry.cell.key, events, of_normal, false);
     if (!example) return example.error();
     entry.example = std::move(*example);
+    if (events.error || events.never_returned) continue;
+    constexpr std::size_t kMostFlags = 8;
+    for (const auto& [flag, calls] : flags_of_cell(side.arguments, entry.cell.key))
+      if (entry.example.flags.size() < kMostFlags) entry.example.flags.push_back(flag);
+  }
+  return list;
+}
+
+// With the run and the object of the first call that has the flag.
+Result<RankedList<ChangedArgument>> explain_arguments(const std::vector<ChangedArgument>& changes, std::size_t lines,
+                                                      const Side& normal, const Side& abnormal, Explainer& explainer) {
+  RankedList<ChangedArgument> list{cut(changes, lines), changes.size()};
+  for (ChangedArgument& change : list.entries) {
+    if (change.name.empty()) continue;
+    const bool is_new = change.abnormal.calls != 0;
+    const Side& side = is_new ? abnormal : normal;
+    for (std::size_t run = 0; run < side.arguments.size(); run++) {
+      if (side.arguments[run].cells.count(change.key) == 0) continue;
+      change.file = side.facts[run].file;
+      CellLookup& lookup = (is_new ? explainer.abnormal() : explainer.normal())[run];
+      auto objects = lookup.strings(change.event_id);
+      if (!objects) return objects.error();
+      for (const std::string& object : *objects) change.objects.push_back(lookup.identity(object));
+      break;
+    }
   }
   return list;
 }
@@ -329,6 +358,7 @@ void add_warnings(const DiffOptions& options, const std::set<std::string>& namel
   note_cut("the list of what is only in normal runs", diff.normal_only.entries.size(), diff.normal_only.total);
   note_cut("the list of what is only in abnormal runs", diff.abnormal_only.entries.size(), diff.abnormal_only.total);
   note_cut("the list of what has changed", diff.changed.entries.size(), diff.changed.total);
+  note_cut("the list of changed arguments", diff.arguments.entries.size(), diff.arguments.total);
   note_cut("the list of bytes moved", diff.objects.entries.size(), diff.objects.total);
 }
 
@@ -387,18 +417,23 @@ Result<Diff> diff(const DiffOptions& options) {
   auto places = explain_places(result.time, options.lines, normal, abnormal, explainer);
   if (!places) return places.error();
   result.places = std::move(*places);
-  auto normal_only = explain_only(entries_of(changes.normal_only), options.lines, true, explainer);
+  auto normal_only = explain_only(entries_of(changes.normal_only), options.lines, true, normal, explainer);
   if (!normal_only) return normal_only.error();
   std::vector<OnlyEntry> entries = entries_of(changes.abnormal_only);
   if (auto done = add_failing_arguments(rows, explainer.normal(), explainer.abnormal(), entries); !done)
     return done.error();
-  auto abnormal_only = explain_only(entries, options.lines, false, explainer);
+  auto abnormal_only = explain_only(entries, options.lines, false, abnormal, explainer);
   if (!abnormal_only) return abnormal_only.error();
   auto changed = explain_changed(changes.changed, options.lines, explainer);
   if (!changed) return changed.error();
+  auto arguments = explain_arguments(compare_arguments(normal.arguments, abnormal.arguments), options.lines, normal,
+                                     abnormal, explainer);
+  if (!arguments) return arguments.error();
+  result.arguments = std::move(*arguments);
   result.normal_only = std::move(*normal_only);
   result.abnormal_only = std::move(*abnormal_only);
   result.changed = std::move(*changed);
+  result.settings = compare_settings(normal.facts, abnormal.facts);
   result.endings = compare_endings(normal.facts, abnormal.facts);
   result.objects = {cut(*objects, options.lines), objects->size()};
   if (options.picture) {
@@ -409,6 +444,11 @@ Result<Diff> diff(const DiffOptions& options) {
   result.normal = std::move(normal.facts);
   result.abnormal = std::move(abnormal.facts);
   add_warnings(options, nameless, changes, result);
+  for (const Side* side : {&normal, &abnormal})
+    for (std::size_t i = 0; i < side->arguments.size(); i++)
+      if (side->arguments[i].is_cut)
+        result.warnings.push_back(fmt::format("flags and numbers of arguments are those of the first {} calls of {}",
+                                              group_digits(kMostExamined), side->stores[i].path().string()));
   if (!explainer.looked_at_all())
     result.warnings.emplace_back(
         "not all events of these cells were looked at, which would take too long: arguments and threads may be "

@@ -11,12 +11,14 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/diff/argument_values.h"
 #include "analyzer/diff/diff_cells.h"
 #include "analyzer/diff/diff_picture.h"
 #include "analyzer/diff/endings.h"
 #include "analyzer/diff/identity.h"
 #include "analyzer/diff/matrix.h"
 #include "analyzer/diff/run_facts.h"
+#include "analyzer/diff/settings.h"
 #include "analyzer/diff/time_shift.h"
 #include "analyzer/diff/transfers.h"
 #include "analyzer/read/app_modules.h"
@@ -59,6 +61,7 @@ struct CellExample {
   std::vector<std::string> threads;      // names; first the threads with most of the examined events
   std::vector<ArgumentValue> strings;    // most distinctive ones first
   std::uint64_t looked_at = 0;           // number of events that threads and strings come from
+  std::vector<std::string> flags;        // of a cell that only one side has: what its calls ask for, most calls first
 };
 
 struct OnlyEntry {
@@ -94,6 +97,8 @@ struct Diff {
   RankedList<OnlyEntry> normal_only;
   RankedList<OnlyEntry> abnormal_only;
   RankedList<ChangedEntry> changed;
+  RankedList<ChangedArgument> arguments;
+  std::vector<ChangedSetting> settings;
   std::vector<ChangedEnding> endings;
   RankedList<ChangedObject> objects;
   std::vector<std::string> warnings;

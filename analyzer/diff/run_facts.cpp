@@ -61,7 +61,7 @@ constexpr std::array kConditions{
     Condition{"paths", "the runs were traced for different objects (--path)",
               "a call on an object that was not traced looks missing"},
     Condition{"target", "the runs have different targets", "they may not be the same application"},
-    Condition{"command", "the runs' commands differ", "other arguments, other calls"},
+    Condition{"command", "the runs' commands differ", "different calls are expected"},
     Condition{"follow", "children were followed differently (--follow)", "processes may be missing on one side"},
     Condition{"app_modules", "different modules counted as the application's (--app-module)", "triggers differ"},
     Condition{"strings", "arguments were read in some runs only, or not as long (--no-strings, --string-bytes)",
@@ -164,6 +164,8 @@ Result<RunFacts> read_run_facts(const store::Database& database) {
   }
   for (const Thread& thread : catalog->threads) facts.tasks.insert({thread.tid, thread.ns_tid});
   facts.meta = std::move(catalog->meta);
+  if (const auto settings = facts.meta.find("settings"); settings != facts.meta.end())
+    facts.settings = trace::settings_of(settings->second);
   auto done = each_row(database, "SELECT coalesce(sum(events), 0) FROM cell",
                        [&](const SqlRow& row) { facts.events = static_cast<std::uint64_t>(row.integer(0)); });
   if (!done) return done.error();

@@ -14,6 +14,7 @@
 #include "analyzer/diff/identity.h"
 #include "store/db/database.h"
 #include "support/result.h"
+#include "trace/process_setting.h"
 
 namespace uscope::analyzer {
 
@@ -45,8 +46,9 @@ struct RunFacts {
   std::vector<RunLoss> losses;     // all causes that change what is compared, largest first
   std::set<std::string> programs;  // names of all images
   bool uses_io_uring = false;
-  std::map<Ending, std::uint64_t> endings;  // processes, by how they ended
-  TaskNumbers tasks;                        // of all its processes and threads, in each namespace
+  std::map<Ending, std::uint64_t> endings;      // processes, by how they ended
+  TaskNumbers tasks;                            // of all its processes and threads, in each namespace
+  std::vector<trace::ProcessSetting> settings;  // of the command, or of those that it attached to; empty: not known
 };
 
 [[nodiscard]] Result<RunFacts> read_run_facts(const store::Database& database);

@@ -86,6 +86,8 @@ class DiffPageData {
                        {"warnings", texts(diff_.warnings)},
                        {"tested", diff_.tested},
                        {"time", time()},
+                       {"settings", settings()},
+                       {"asked", {{"total", diff_.arguments.total}, {"lines", asked()}}},
                        {"endings", endings()},
                        {"moved", {{"total", diff_.objects.total}, {"lines", moved()}}},
                        {"totals",
@@ -158,6 +160,18 @@ class DiffPageData {
             {"rest", rest_sentence(diff_)},
             {"total", diff_.places.total},
             {"lines", lines}};
+  }
+
+  ordered_json asked() const {
+    ordered_json list = ordered_json::array();
+    for (const auto& change : diff_.arguments.entries) list.push_back(json_value(argument_sentence(change)));
+    return list;
+  }
+
+  ordered_json settings() const {
+    ordered_json list = ordered_json::array();
+    for (const auto& change : diff_.settings) list.push_back(json_value(setting_sentence(change)));
+    return list;
   }
 
   ordered_json endings() const {

@@ -77,6 +77,9 @@ ordered_json only_list(const analyzer::RankedList<analyzer::OnlyEntry>& list) {
     entry["never_returned"] = cell.open;
     entry["runs"] = cell.runs;
     add_example(entry, example);
+    ordered_json flags = ordered_json::array();
+    for (const std::string& flag : example.flags) flags.push_back(json_value(flag));
+    entry["flags"] = flags;
     entries.push_back(std::move(entry));
   }
   return limited(list.total, std::move(entries));
@@ -145,6 +148,42 @@ ordered_json changed_list(const analyzer::RankedList<analyzer::ChangedEntry>& li
   return limited(list.total, std::move(entries));
 }
 
+ordered_json arguments_list(const analyzer::RankedList<analyzer::ChangedArgument>& changes) {
+  const auto side = [](const analyzer::ArgumentCalls& calls, const std::vector<std::int64_t>& numbers) {
+    return ordered_json{{"calls", calls.calls}, {"examined", calls.examined}, {"numbers", numbers}};
+  };
+  ordered_json list = ordered_json::array();
+  for (const analyzer::ChangedArgument& change : changes.entries) {
+    ordered_json entry = key(change.key);
+    entry["argument"] = change.arg;
+    entry["flag"] = name_or_null(change.name);
+    entry["normal"] = side(change.normal, change.numbers_before);
+    entry["abnormal"] = side(change.abnormal, change.numbers_after);
+    ordered_json objects = ordered_json::array();
+    for (const std::string& object : change.objects) objects.push_back(json_value(object));
+    entry["arguments"] = objects;
+    entry["example_file"] = name_or_null(change.file);
+    entry["example_event_id"] = change.event_id ? ordered_json(change.event_id.value()) : ordered_json();
+    list.push_back(std::move(entry));
+  }
+  return limited(changes.total, std::move(list));
+}
+
+ordered_json settings_list(const std::vector<analyzer::ChangedSetting>& settings) {
+  const auto texts = [](const std::vector<std::string>& values) {
+    ordered_json list = ordered_json::array();
+    for (const std::string& value : values) list.push_back(json_value(value));
+    return list;
+  };
+  ordered_json list = ordered_json::array();
+  for (const analyzer::ChangedSetting& change : settings)
+    list.push_back({{"what", json_value(analyzer::setting_name(change))},
+                    {"normal", texts(change.normal)},
+                    {"abnormal", texts(change.abnormal)}});
+  const std::size_t total = list.size();
+  return limited(total, std::move(list));
+}
+
 ordered_json endings_list(const std::vector<analyzer::ChangedEnding>& endings) {
   const auto side = [](const analyzer::EndedProcesses& processes) {
     return ordered_json{{"ended", processes.ended}, {"processes", processes.processes}, {"runs", processes.runs}};
@@ -196,9 +235,11 @@ std::string diff_json(const analyzer::Diff& diff) {
                            {"abnormal", runs(diff.abnormal)},
                            {"warnings", warnings},
                            {"time", time_object(diff)},
+                           {"started_differently", settings_list(diff.settings)},
                            {"ended_differently", endings_list(diff.endings)},
                            {"only_in_abnormal", only_list(diff.abnormal_only)},
                            {"changed", changed_list(diff.changed)},
+                           {"arguments_changed", arguments_list(diff.arguments)},
                            {"only_in_normal", only_list(diff.normal_only)},
                            {"bytes_moved", objects_list(diff.objects)}};
   return dump(value) + "\n";

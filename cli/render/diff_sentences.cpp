@@ -2,6 +2,7 @@
 #include "cli/render/diff_sentences.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -213,6 +214,38 @@ std::string rest_sentence(const Diff& diff) {
   double rest = diff.time.inside.change() + diff.time.outside.change();
   for (const analyzer::TimeEntry& entry : diff.places.entries) rest -= entry.shift.time.change();
   return "the rest: " + signed_duration(rest);
+}
+
+std::string argument_sentence(const analyzer::ChangedArgument& change) {
+  std::string text = fmt::format("{} {}: ", printable(change.key.kind), caller(change.key));
+  if (change.name.empty()) {
+    const auto numbers = [](const std::vector<std::int64_t>& values) {
+      return fmt::format("{}", fmt::join(values, " or "));
+    };
+    return text + fmt::format("argument {} is {} -> {}", change.arg + 1, numbers(change.numbers_before),
+                              numbers(change.numbers_after));
+  }
+  text += fmt::format("{} in {} of {} -> {} of {} calls", change.name, group_digits(change.normal.calls),
+                      group_digits(change.normal.examined), group_digits(change.abnormal.calls),
+                      group_digits(change.abnormal.examined));
+  for (const std::string& object : change.objects) text += ", " + printable(object);
+  return text;
+}
+
+std::string setting_sentence(const analyzer::ChangedSetting& change) {
+  const auto listed = [](const std::vector<std::string>& values, const char* between) {
+    std::string text;
+    for (const std::string& value : values) text += (text.empty() ? "" : between) + printable(value);
+    return text;
+  };
+  const std::string name = printable(analyzer::setting_name(change)) + ": ";
+  if (change.what != analyzer::ChangedSetting::What::kVariables)
+    return name + listed(change.normal, " or ") + " -> " + listed(change.abnormal, " or ");
+  std::string text;
+  if (!change.abnormal.empty()) text = "only in abnormal runs " + listed(change.abnormal, ", ");
+  if (!change.normal.empty())
+    text += (text.empty() ? "" : "; ") + std::string("only in normal runs ") + listed(change.normal, ", ");
+  return name + text;
 }
 
 std::string ending_sentence(const Diff& diff, const analyzer::ChangedEnding& change) {

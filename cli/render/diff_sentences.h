@@ -46,6 +46,13 @@ namespace uscope::cli {
 // "the rest: - 25 µs", beside the places that the comparison names.
 [[nodiscard]] std::string rest_sentence(const analyzer::Diff& diff);
 
+// "openat in open_log (server): O_SYNC of argument 3 in 0 of 100 -> 100 of 100 calls, /var/log/x", "listen in main
+// (server): argument 2 is 128 -> 5".
+[[nodiscard]] std::string argument_sentence(const analyzer::ChangedArgument& change);
+
+// "limit NOFILE: 1024 of 4096 -> 20", "environment: only in abnormal runs LC_ALL".
+[[nodiscard]] std::string setting_sentence(const analyzer::ChangedSetting& change);
+
 // "server SIGSEGV: 0 of 1 -> 1 of 1 processes".
 [[nodiscard]] std::string ending_sentence(const analyzer::Diff& diff, const analyzer::ChangedEnding& change);
 

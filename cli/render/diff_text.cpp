@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <string>
 
@@ -44,6 +45,8 @@ std::string example(const analyzer::CellExample& example, TextWidth width) {
                           group_digits(string.events), group_digits(example.looked_at));
     out += paragraph(indent + "arguments  ", text, width.columns);
   }
+  if (!example.flags.empty())
+    out += paragraph(indent + "flags      ", fmt::format("{}", fmt::join(example.flags, ", ")), width.columns);
   std::string first;
   if (example.first_ns)
     first = fmt::format("first at {} s of {}", seconds(*example.first_ns), escape_terminal(example.file));
@@ -88,6 +91,17 @@ std::string ranked_section(const std::string& title, const analyzer::RankedList<
   return out;
 }
 
+// Empty if the runs took place in the same settings.
+std::string settings(const Diff& diff, TextWidth width) {
+  if (diff.settings.empty()) return "";
+  std::string out;
+  for (const analyzer::ChangedSetting& change : diff.settings)
+    out += paragraph("      ", setting_sentence(change), width.columns);
+  return fmt::format("\n{}  {}\n", width.paint(Ink::kHeading, "STARTED DIFFERENTLY, normal -> abnormal"),
+                     diff.settings.size()) +
+         out;
+}
+
 // Empty if all programs ended alike.
 std::string endings(const Diff& diff, TextWidth width) {
   std::string out;
@@ -96,6 +110,19 @@ std::string endings(const Diff& diff, TextWidth width) {
   if (out.empty()) return "";
   const std::string title = width.paint(Ink::kHeading, "ENDED DIFFERENTLY, normal -> abnormal");
   return fmt::format("\n{}  {}\n", title, diff.endings.size()) + out;
+}
+
+// Empty if the calls of both sides asked for the same.
+std::string arguments(const Diff& diff, TextWidth width) {
+  if (diff.arguments.total == 0) return "";
+  std::string out = "\n" + width.paint(Ink::kHeading, "ARGUMENTS CHANGED, normal -> abnormal") + "  " +
+                    group_digits(diff.arguments.total);
+  if (diff.arguments.entries.size() < diff.arguments.total)
+    out += fmt::format(", the first {}", diff.arguments.entries.size());
+  out += "\n";
+  for (const analyzer::ChangedArgument& change : diff.arguments.entries)
+    out += paragraph("      ", argument_sentence(change), width.columns);
+  return out;
 }
 
 // Empty if runs moved as many bytes.
@@ -115,11 +142,12 @@ std::string objects(const Diff& diff, TextWidth width) {
 
 std::string diff_text(const Diff& diff, TextWidth width) {
   return side_head("NORMAL    ", diff.normal, width.paint) + side_head("ABNORMAL  ", diff.abnormal, width.paint) +
-         warnings(diff, width) + time_section(diff, width) + endings(diff, width) +
+         warnings(diff, width) + time_section(diff, width) + settings(diff, width) + endings(diff, width) +
          ranked_section("ONLY IN ABNORMAL RUNS", diff.abnormal_only, width,
                         [&](const analyzer::OnlyEntry& entry) { return only_sentence(diff, entry, true); }) +
          ranked_section("CHANGED, normal -> abnormal", diff.changed, width,
                         [&](const analyzer::ChangedEntry& entry) { return changed_sentence(diff, entry.cell); }) +
+         arguments(diff, width) +
          ranked_section("ONLY IN NORMAL RUNS", diff.normal_only, width,
                         [&](const analyzer::OnlyEntry& entry) { return only_sentence(diff, entry, false); }) +
          objects(diff, width);

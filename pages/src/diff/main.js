@@ -112,6 +112,7 @@ document.body.append(
     element("h1", {}, `${named("abnormal")} compared with ${named("normal")}`),
     runsTable(), ...[warnings()].filter(Boolean),
     element("h2", {}, "Where the time went, normal → abnormal"), ...timeLines(),
+    ...list("Started differently", diff.settings, diff.settings.length),
     element("h2", {}, "Calls by the functions that make them"),
     element("p", {class: "faint"}, "Each mark is a call (column) made by a function of the application (row). Larger marks have more events; a hollow " +
             "mark is on one side only, but not significant. Rows and columns with the first findings come first."),
@@ -122,6 +123,7 @@ document.body.append(
                     ...findingsOf("abnormal", "Only in abnormal runs"), ...findingsOf("changed", "Changed, normal → abnormal"),
                     ...findingsOf("normal", "Only in normal runs")),
             details.place),
+    ...list("Arguments changed", diff.asked.lines, diff.asked.total),
     ...list("Ended differently", diff.endings, diff.endings.length), ...list("Bytes moved", diff.moved.lines, diff.moved.total),
     element("h2", {}, "Stacks of both sides"),
     element("p", {class: "faint"}, "A frame is as wide as what went through it on both sides, by run. Below a function are those that it called, " +

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "syscalls/syscall_table.h"
 #include "tests/unit/analyzer/sample_trace.h"
 
 namespace uscope::test {
@@ -73,8 +74,11 @@ inline void write_run(const std::filesystem::path& path, const MadeRun& run) {
   int event = 0;
   for (const MadeCalls& calls : run.calls) {
     const auto [kind, new_kind] = number(kinds, calls.kind);
-    if (new_kind)
-      sql += "INSERT INTO kind VALUES(" + kind + "," + quoted(calls.kind) + ",'syscall','x86_64'," + kind + ");";
+    if (new_kind) {
+      const auto nr = syscalls::syscall_number(USC_ABI_X86_64, calls.kind);
+      sql += "INSERT INTO kind VALUES(" + kind + "," + quoted(calls.kind) + ",'syscall','x86_64'," +
+             (nr ? std::to_string(*nr) : kind) + ");";
+    }
     const auto [stack, new_stack] = number(stacks, std::pair(calls.function, calls.caller));
     if (new_stack) {
       const int first = std::stoi(stack) * 2;

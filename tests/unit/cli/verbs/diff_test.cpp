@@ -92,6 +92,35 @@ TEST_F(DiffCommand, CountsStandBesideRatesWhereRunsDifferInLength) {
   EXPECT_NE(same.find("57 -> 3,000 a second, 52.6×\n"), std::string::npos) << same;
 }
 
+TEST_F(DiffCommand, TellsInWhichSettingsRunsBegan) {
+  const auto run = [](const std::string& settings) {
+    return MadeRun{.calls = {{.kind = "read"}}, .meta = {{"settings", settings}}};
+  };
+  write_run(folder_ / "shell.db", run(R"([{"uid": 1000, "cwd": "/srv", "limits": {"NOFILE": [1024, null]},
+      "environment": ["LANG", "PATH"], "values": {"PATH": "/bin"}}])"));
+  write_run(folder_ / "cron.db", run(R"([{"uid": 0, "cwd": "/\u001b[1m", "limits": {"NOFILE": [1024, null]},
+      "environment": ["LOGNAME", "PATH"], "values": {"PATH": "/sbin"}}])"));
+  const std::vector<std::string> both{"diff", "--normal", "shell.db", "--abnormal", "cron.db"};
+  const std::string text = output(both);
+  expect_harmless(text, false);
+  EXPECT_NE(text.find("STARTED DIFFERENTLY, normal -> abnormal  4\n"
+                      "      uid: 1000 -> 0\n"
+                      "      working directory: /srv -> /\\x1b[1m\n"
+                      "      variable PATH: /bin -> /sbin\n"
+                      "      environment: only in abnormal runs LOGNAME; only in normal runs LANG\n"),
+            std::string::npos)
+      << text;
+  auto as_json = both;
+  as_json.insert(as_json.end(), {"--format", "json"});
+  const std::string json = output(as_json);
+  expect_schema(json, "diff");
+  EXPECT_EQ(nlohmann::json::parse(json)["started_differently"]["lines"][3]["abnormal"][0], "LOGNAME");
+  const std::string report = output({"report", "shell.db"});
+  EXPECT_NE(report.find("by uid 1000, in /srv, PATH=/bin, at most 1,024 open files, 2 environment variables"),
+            std::string::npos)
+      << report;
+}
+
 TEST_F(DiffCommand, NothingHasNoRatio) {
   const auto run = [](const char* file, std::int64_t bytes) {
     MadeRun made;
