@@ -18,14 +18,19 @@
 #include "analyzer/deadlock/library_locks.h"
 #include "analyzer/deadlock/lock_owner.h"
 #include "analyzer/deadlock/look.h"
+#include "analyzer/deadlock/nearly_stuck.h"
 #include "analyzer/deadlock/signal_bits.h"
 #include "analyzer/deadlock/undecided.h"
 #include "analyzer/deadlock/wait_owners.h"
 #include "analyzer/deadlock/wake_history.h"
 #include "support/clock.h"
+#include "support/text.h"
+#include "trace/runtime_modules.h"
 
 namespace uscope::analyzer {
 namespace {
+
+constexpr std::string_view kGil = "Python's GIL";  // as the look names it
 
 ReleaseEvent release_event_of(const Classified& what) {
   if (what.is_lock || what.leaves) return ReleaseEvent::kLock;
@@ -59,6 +64,9 @@ class Diagnostician {
   void enter_looked_calls();
   void find_holders(std::size_t index, WaitedObject& object, Waiter& waiter) const;
   void find_monitor(const LastCall& thread, WaitedObject& object, Waiter& waiter) const;
+  [[nodiscard]] const LookedMonitor* named_lock(const LastCall& thread, const Classified& what) const;
+  void find_named_owner(const LastCall& thread, const LookedMonitor& lock, Waiter& waiter) const;
+  void find_spin(const LastCall& thread, WaitedObject& object, Waiter& waiter) const;
   [[nodiscard]] const LookedThread* looked(const LastCall& thread) const;
   [[nodiscard]] std::vector<WaitEdge> edges() const;
   void find_vfork_child(std::size_t index, WaitedObject& object, Waiter& waiter) const;
@@ -304,25 +312,88 @@ void Diagnostician::find_holders(std::size_t index, WaitedObject& object, Waiter
   waiter.may_open = wait.weak;
 }
 
-// A thread that waits to enter a Java object's monitor; the virtual machine lets it sleep at a futex.
+// "a java.util.concurrent.locks.ReentrantLock$NonfairSync at 0x69ec19a10".
+std::string java_object(const LookedMonitor& monitor) {
+  const std::string name = monitor.class_name.empty() ? "an object" : "a " + monitor.class_name;
+  return monitor.object == 0 ? name : name + " at " + hex_number(monitor.object);
+}
+
+// A thread that waits for a Java object, whose virtual machine lets it sleep at a futex: to enter its monitor, for a
+// lock of java.util.concurrent, in Object.wait().
 void Diagnostician::find_monitor(const LastCall& thread, WaitedObject& object, Waiter& waiter) const {
   const LookedThread* seen = looked(thread);
   if (!seen || calls_.tasks_missing) return;
   for (const LookedMonitor& monitor : seen->monitors) {
-    if (monitor.what != "enter" || !monitor.owner_tid) continue;
+    if (monitor.what == "park") object.lock_name = "being unparked, for " + java_object(monitor);
+    if (monitor.what == "wait") object.lock_name = "Object.wait() of " + java_object(monitor);
+    if ((monitor.what != "enter" && monitor.what != "park") || !monitor.owner_tid) continue;
     for (std::size_t i = 0; i < calls_.threads.size(); i++) {
       const LastCall& other = calls_.threads[i];
       if (other.tid != *monitor.owner_tid || other.process != thread.process || &other == &thread) continue;
+      // A thread that parks with a limit, or was seen awake, goes on by itself.
+      if (monitor.what == "park" && !waiter.held) continue;
       waiter.held = true;
       waiter.releaser = Releaser::kOwner;
       waiter.owner = i;
       waiter.lenient = false;
       waiter.joins = false;
-      object.what.primitive = Primitive::kMonitor;
       object.address = monitor.object;
+      if (monitor.what == "park") continue;
+      object.what.primitive = Primitive::kMonitor;
       object.monitor_class = monitor.class_name;
+      object.lock_name = "the monitor of " + java_object(monitor);
     }
   }
+}
+
+bool is_of_python(const StackLine& line) {
+  constexpr std::array<std::string_view, 5> kStarts{"Py", "_Py", "take_gil", "python", "libpython"};
+  return std::any_of(kStarts.begin(), kStarts.end(), [&](std::string_view start) {
+    return line.function.starts_with(start) || line.module.starts_with(start);
+  });
+}
+
+// What the look knows of a run-time system's lock, if it is still what the thread waits for: a thread that has only
+// tried again since waits for the same. The GIL is a condition variable that Python's code waits at.
+const LookedMonitor* Diagnostician::named_lock(const LastCall& thread, const Classified& what) const {
+  const LookedThread* seen = looked(thread);
+  if (const auto past = look_.past.find(thread.thread_id); !seen && thread.tries && past != look_.past.end())
+    seen = &past->second;
+  if (!seen) return nullptr;
+  const bool is_stream = what.primitive == Primitive::kStream;
+  constexpr std::size_t kNear = 6;
+  const auto near = thread.stack.begin() + static_cast<std::ptrdiff_t>(std::min(kNear, thread.stack.size()));
+  const bool is_interpreter =
+      what.primitive == Primitive::kInterpreter ||
+      (what.primitive == Primitive::kConditionVariable && std::any_of(thread.stack.begin(), near, is_of_python));
+  for (const LookedMonitor& monitor : seen->monitors)
+    if (monitor.what == "lock" && monitor.owner_tid && (monitor.class_name == kGil ? is_interpreter : is_stream))
+      return &monitor;
+  return nullptr;
+}
+
+void Diagnostician::find_named_owner(const LastCall& thread, const LookedMonitor& lock, Waiter& waiter) const {
+  for (std::size_t i = 0; i < calls_.threads.size(); i++) {
+    const LastCall& other = calls_.threads[i];
+    if (other.tid != *lock.owner_tid || other.process != thread.process || &other == &thread) continue;
+    waiter.releaser = Releaser::kOwner;
+    waiter.owner = i;
+    waiter.lenient = false;
+    waiter.unsure = false;
+  }
+}
+
+// A thread that only sleeps, in a function that does so between its tries to take a lock.
+void Diagnostician::find_spin(const LastCall& thread, WaitedObject& object, Waiter& waiter) const {
+  if (!thread.tries || thread.wait || calls_.tasks_missing) return;
+  const auto caller = std::find_if(thread.stack.begin(), thread.stack.end(),
+                                   [](const StackLine& line) { return !trace::is_runtime(line.module); });
+  const Classified what = classify(FutexWait{}, StackLines(caller, thread.stack.end()));
+  if (what.primitive != Primitive::kSpinLock) return;
+  object.what = what;
+  waiter.held = true;
+  waiter.releaser = Releaser::kSpace;
+  waiter.release_event = ReleaseEvent::kLock;
 }
 
 std::vector<WaitEdge> Diagnostician::edges() const {
@@ -355,7 +426,7 @@ Result<void> Diagnostician::find_wakers(const LastCall& thread, const WaitedObje
 }
 
 Result<void> Diagnostician::examine(std::size_t index) {
-  const LastCall& thread = calls_.threads[index];
+  LastCall& thread = calls_.threads[index];
   WaitedObject object;
   Waiter waiter;
   waiter.process = thread.process;
@@ -364,12 +435,21 @@ Result<void> Diagnostician::examine(std::size_t index) {
   waiter.until_ns = std::max<std::int64_t>(0, calls_.processes[thread.process].until_ns);
   if (thread.wait) {
     object.what = classify(*thread.wait, thread.stack);
-    object.address = lock_address(*thread.wait, object.what);
+    const LookedMonitor* const named = named_lock(thread, object.what);
+    if (named && named->class_name == kGil) object.what.primitive = Primitive::kInterpreter;
+    object.address = named ? named->object : lock_address(*thread.wait, object.what);
+    if (named) object.lock_name = named->class_name;
     waiter.held = thread.standing == Standing::kHeld;
+    if (!waiter.held && thread.tries && tries_again(object.what)) {
+      waiter.held = true;
+      waiter.waited_ns = thread.waited_ns = thread.tried_ns;
+      thread.attached = true;
+    }
     waiter.release_event = release_event_of(object.what);
     waiter.idle = object.what.idle;
     waiter.thing = thing_of(thread, object);
     if (waiter.held) find_releaser(index, object, waiter);
+    if (waiter.held && named) find_named_owner(thread, *named, waiter);
     const bool asks = waiter.held && (waiter.releaser == Releaser::kSpace || waiter.releaser == Releaser::kAnyone);
     if (asks && waiter.release_event != ReleaseEvent::kLock)
       if (auto done = find_wakers(thread, object, waiter); !done) return done;
@@ -380,6 +460,7 @@ Result<void> Diagnostician::examine(std::size_t index) {
     object.call_wait.why = waits_[index].why;
   } else {
     find_vfork_child(index, object, waiter);
+    if (!waiter.held) find_spin(thread, object, waiter);
     if (!waiter.held) find_holders(index, object, waiter);
   }
   objects_.push_back(std::move(object));
@@ -562,8 +643,14 @@ Result<Diagnosis> Diagnostician::run() {
   }
   std::stable_sort(out.findings.begin(), out.findings.end(),
                    [](const Finding& a, const Finding& b) { return a.verdict > b.verdict; });
+  std::vector<std::size_t> waiting;
   for (std::size_t i = 0; i < calls_.threads.size(); i++)
-    if (calls_.threads[i].wait) out.blocked.push_back(blocked(i));
+    if (calls_.threads[i].wait) waiting.push_back(i);
+  // Of a Java virtual machine the program's threads before its own.
+  std::stable_sort(waiting.begin(), waiting.end(), [&](std::size_t a, std::size_t b) {
+    return is_of_vm(calls_.threads[a]) < is_of_vm(calls_.threads[b]);
+  });
+  for (const std::size_t i : waiting) out.blocked.push_back(blocked(i));
   out.computing = computing();
   out.edges = edges();
   out.awake_at_monitor = is_awake_at_monitor();

@@ -146,6 +146,9 @@ std::string Wording::waits(std::size_t i) const {
            hex_number(object.address) + where;
   if (primitive == Primitive::kJoin) return who + "for a thread to exit" + where;
   if (primitive == Primitive::kVfork) return who + "for its child of vfork to execute a program or to end" + where;
+  constexpr std::string_view kBeing = "being ";  // "being unparked, for a …"
+  if (object.lock_name.starts_with(kBeing)) return who + "to be " + object.lock_name.substr(kBeing.size()) + where;
+  if (object.lock_name.starts_with("Object.wait")) return who + "in " + object.lock_name + where;
   if (primitive == Primitive::kPark) return who + "to be unparked" + where;
   const bool at = primitive == Primitive::kConditionVariable || primitive == Primitive::kRustCondvar ||
                   primitive == Primitive::kBarrier || primitive == Primitive::kFutex || primitive == Primitive::kAtomic;
@@ -345,6 +348,7 @@ std::string Wording::stall(const GraphFinding& finding) const {
 
 std::string object_phrase(const WaitedObject& object) {
   if (!object.lock_name.empty()) return object.lock_name;
+  if (object.what.idle) return "work for an idle thread of OpenMP's pool";
   std::string phrase(primitive_phrase(object.what.primitive));
   const bool is_libcs = object.what.primitive == Primitive::kLibcLock;
   if (is_libcs && !object.what.part.empty()) phrase += " (" + object.what.part + ")";

@@ -15,8 +15,10 @@ namespace uscope::analyzer {
 // Operations of futex(2), without flags.
 enum FutexOp : std::uint32_t {
   kFutexWait = 0,
+  kFutexWake = 1,
   kFutexLockPi = 6,
   kFutexWaitBitset = 9,
+  kFutexWakeBitset = 10,
   kFutexLockPi2 = 13,
 };
 constexpr std::uint32_t kFutexCommand = 127;     // the bits of an operation that are not flags

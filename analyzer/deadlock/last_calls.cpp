@@ -78,11 +78,12 @@ class Reader {
   Result<void> add(const ThreadRow& row, LastCalls& out);
 
  private:
-  Result<std::vector<Call>> last_two(ThreadRowId thread_id);
+  Result<std::vector<Call>> last_of(ThreadRowId thread_id, std::int64_t count);
   Result<std::optional<std::int64_t>> read_wait(EventRowId event_id, LastCall& into);
   Result<CallObject> object_of(const Call& call);
   Result<void> stand(const std::vector<Call>& calls, const LastProcess& process, LastCall& thread);
   Result<void> refused(const std::vector<Call>& calls, LastCall& thread);
+  Result<void> find_tries(const ThreadRow& row, const LastProcess& process, LastCall& thread);
   [[nodiscard]] std::int64_t without_call(const ThreadRow& row, const LastProcess& process) const;
   [[nodiscard]] bool is_gone(const ThreadRow& row, const LastProcess& process) const;
   [[nodiscard]] bool killed_in(const Call& call, const LastProcess& process) const;
@@ -102,7 +103,7 @@ Result<Reader> Reader::prepare(const store::Database& database, const Catalog& c
       "SELECT event.id, ts_ns, dur_ns, how, kind.name, kind.abi, stack_id, image_id, a0, a1, result "
       "FROM event CROSS JOIN kind ON kind.id = event.kind_id WHERE thread_id = ?1 AND ts_ns <= ?2 AND kind.class = "
       "'syscall' "
-      "ORDER BY ts_ns DESC, event.id DESC LIMIT 2");
+      "ORDER BY ts_ns DESC, event.id DESC LIMIT ?3");
   if (!calls) return calls.error();
   auto waits = database.prepare(
       "SELECT address, op, expected, timeout_ns, key, words, words_from, words_at_stop, words_at_stop_from, asleep, "
@@ -161,10 +162,11 @@ void Reader::find_spaces(LastCalls& out) const {
 }
 
 // Not what was logged within them, nor signals, of which a thread that sleeps may get any number.
-Result<std::vector<Call>> Reader::last_two(ThreadRowId thread_id) {
+Result<std::vector<Call>> Reader::last_of(ThreadRowId thread_id, std::int64_t count) {
   std::vector<Call> found;
   calls_.bind(1, thread_id);
   calls_.bind(2, hung_until_ns_);
+  calls_.bind(3, count);
   auto done = each(calls_, [&](const SqlRow& row) {
     std::optional<std::int64_t> end_ns;
     if (const auto duration = row.maybe_integer(2)) end_ns = difference(row.integer(1), difference(0, *duration));
@@ -315,6 +317,79 @@ Result<void> Reader::stand(const std::vector<Call>& calls, const LastProcess& pr
   return refused(calls, thread);
 }
 
+// What a thread does that waits by repeated short limits.
+enum class Try { kNone, kWait, kSleep, kWake };
+
+// Of one call. Waking nobody is part of it: so glibc leaves a condition variable and its mutex. A wait that was ended
+// otherwise than by its limit is none.
+Try try_of(const Call& call) {
+  constexpr std::int64_t kTimedOut = -110;  // ETIMEDOUT
+  const bool goes_on = !call.end_ns && call.how != "noreturn" && call.how != "no_entry" && call.how != "killed";
+  if (call.kind == "nanosleep" || call.kind == "clock_nanosleep")
+    return goes_on || call.result == 0 ? Try::kSleep : Try::kNone;
+  if (call.kind != "futex") return Try::kNone;
+  switch (static_cast<std::uint32_t>(call.a1) & kFutexCommand) {
+    case kFutexWait:
+    case kFutexWaitBitset:
+      return goes_on || call.result == kTimedOut ? Try::kWait : Try::kNone;
+    case kFutexWake:
+    case kFutexWakeBitset:
+      return call.result == 0 ? Try::kWake : Try::kNone;
+    default:
+      return Try::kNone;
+  }
+}
+
+// Whether the thread has done nothing else than to try since the trace began, or for a second: see LastCall::tries. The
+// two words at which a condition variable's waiters sleep lie in one of 64 bits.
+Result<void> Reader::find_tries(const ThreadRow& row, const LastProcess& process, LastCall& thread) {
+  constexpr std::int64_t kMost = 64;
+  constexpr unsigned kPair = 3;
+  constexpr std::int64_t kNextTry = 100'000'000;
+  if (thread.standing != Standing::kTimed && thread.standing != Standing::kRuns &&
+      thread.standing != Standing::kElsewhere)
+    return {};
+  if (row.calls.empty() || try_of(row.calls[0]) == Try::kNone) return {};
+  // One that sleeps no more, or has made no call for longer than it takes to try again, has got what it tried to get.
+  if (thread.standing == Standing::kRuns &&
+      (try_of(row.calls[0]) == Try::kSleep || without_call(row, process) > kNextTry))
+    return {};
+  auto calls = last_of(row.id, kMost);
+  if (!calls) return calls.error();
+  const Call* last = nullptr;
+  const Call* first = nullptr;
+  bool did_else = false;
+  for (const Call& call : *calls) {
+    const Try kind = try_of(call);
+    const bool same =
+        !last || (try_of(*last) == kind && (kind == Try::kSleep || last->a0 >> kPair == call.a0 >> kPair));
+    did_else = kind == Try::kNone || (kind != Try::kWake && !same);
+    if (did_else) break;
+    if (kind == Try::kWake) continue;
+    if (!last) last = &call;
+    first = &call;
+  }
+  if (!last) return {};
+  const std::int64_t tried_ns = difference(process.until_ns, first->ts_ns);
+  if (did_else && tried_ns < kSecondNs) return {};
+  thread.tries = true;
+  thread.tried_ns = std::max<std::int64_t>(0, tried_ns);
+  if (thread.standing != Standing::kRuns) return {};
+  thread.call = last->kind;
+  thread.a0 = last->a0;
+  thread.event_id = last->id;
+  thread.since_ns = last->ts_ns;
+  thread.waited_ns = std::max<std::int64_t>(0, difference(process.until_ns, last->ts_ns));
+  thread.known_layout = last->abi == "x86_64";
+  auto lines = stacks_.lines(last->stack_id);
+  if (!lines) return lines.error();
+  thread.stack = std::move(*lines);
+  auto known = read_wait(last->id, thread);
+  if (!known) return known.error();
+  thread.standing = thread.wait ? Standing::kTimed : Standing::kElsewhere;
+  return {};
+}
+
 // Whether the thread had ended when all waits were looked at: one that ended later was there, and may have released
 // what others wait for, or was killed with them. For a process that has ended: whether the thread ended before it, by
 // itself or by an exec.
@@ -349,7 +424,7 @@ std::int64_t Reader::without_call(const ThreadRow& row, const LastProcess& proce
 }
 
 Result<void> Reader::read_calls(ThreadRow& row, const LastCalls& out) {
-  auto calls = last_two(row.id);
+  auto calls = last_of(row.id, 2);
   if (!calls) return calls.error();
   row.calls = std::move(*calls);
   const Process* process = catalog_.processes.find(row.process_id);
@@ -380,6 +455,7 @@ Result<void> Reader::add(const ThreadRow& row, LastCalls& out) {
     return {};
   }
   if (auto done = stand(row.calls, last, thread); !done) return done;
+  if (auto done = find_tries(row, last, thread); !done) return done;
   if (thread.standing == Standing::kRuns) thread.idle_ns = without_call(row, last);
   // Signal handlers are not recorded for a thread that had just continued when its process was killed; for threads that
   // stayed in the call they are.

@@ -56,7 +56,9 @@ struct LastCall {
   bool hung = false;           // the futex call went on until what ended the command that hung
   bool known_layout = true;    // x86-64: the known layouts of locks apply
   std::int64_t idle_ns = 0;    // if it runs: how long it has made no call; 0: not known
-  bool refused = false;        // the kernel refused a PI lock with EDEADLK; glibc then waits for ever
+  bool tries = false;         // all that it did was to wait here with a limit, again and again: `wait` is the last time
+  std::int64_t tried_ns = 0;  // at least for how long
+  bool refused = false;       // the kernel refused a PI lock with EDEADLK; glibc then waits for ever
   std::optional<FutexWait> wait;
   StackLines stack;
 };

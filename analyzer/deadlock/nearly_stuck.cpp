@@ -216,6 +216,10 @@ std::string LessCaution::why() const {
 
 }  // namespace
 
+bool is_of_vm(const LastCall& thread) {
+  return is_vm_thread(thread.name) && is_of_java(thread);
+}
+
 bool is_of_java(const LastCall& thread) {
   return std::any_of(thread.stack.begin(), thread.stack.end(),
                      [](const StackLine& line) { return line.module == "libjvm.so"; });

@@ -16,6 +16,8 @@ namespace uscope::analyzer {
 
 // Whether the thread runs code of a Java virtual machine.
 [[nodiscard]] bool is_of_java(const LastCall& thread);
+// Whether it is one of the virtual machine's own (a compiler, a collector, its clock), which does nothing for others.
+[[nodiscard]] bool is_of_vm(const LastCall& thread);
 
 // The sentence that tells of such a process, and which tool tells more; empty if there is none.
 [[nodiscard]] std::string why_nearly_stuck(const Situation& situation, const Look& look,

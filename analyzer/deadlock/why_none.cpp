@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "analyzer/deadlock/deadlock_story.h"
+#include "analyzer/deadlock/nearly_stuck.h"
 #include "analyzer/deadlock/task_names.h"
 #include "support/text.h"
 
@@ -63,7 +64,7 @@ std::string WaysOn::stands(std::size_t i) const {
       return "waits in " + (wait.text.empty() ? call(i).call : wait.text);
     }
     case Standing::kTimed:
-      return "waits with a timeout";
+      return call(i).tries ? "waits with a timeout, again and again" : "waits with a timeout";
     case Standing::kRuns:
       if (!computes(it_.calls, call(i))) return "runs";
       return fmt::format("has made no call for {}", human_duration(static_cast<double>(call(i).idle_ns)));
@@ -135,7 +136,7 @@ std::string WaysOn::free_text(std::size_t i) const {
 }
 
 std::string WaysOn::of_futexes(std::size_t held) const {
-  const std::vector<std::size_t> free = free_for(held);
+  std::vector<std::size_t> free = free_for(held);
   for (std::size_t i = 0; i < it_.waiters.size(); i++)
     if (free.empty() && it_.waiters[i].held &&
         (it_.waiters[i].release_event != ReleaseEvent::kLock || it_.objects[i].what.is_lock) &&
@@ -144,6 +145,13 @@ std::string WaysOn::of_futexes(std::size_t held) const {
       return "a signal may come whose handler wakes " + name(i);
   if (free.empty())
     return "somebody outside of what was traced, or of what it tells, can still wake the threads that wait";
+  if (std::all_of(free.begin(), free.end(), [&](std::size_t i) { return is_of_vm(call(i)); }))
+    return fmt::format(
+        "of the Java program's own threads, none is seen to go on, and those of the virtual machine itself do nothing "
+        "for "
+        "them; but who lets a parked thread go on is not known: `jstack {}` shows what each Java thread waits for",
+        it_.calls.processes[call(held).process].pid);
+  std::erase_if(free, [&](std::size_t i) { return is_of_vm(call(i)); });
   std::string list;
   for (std::size_t i = 0; i < free.size(); i++) {
     if (i == kNamed && free.size() > kNamed + 1) {

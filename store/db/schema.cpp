@@ -173,7 +173,7 @@ CREATE TABLE held_lock(
   mode TEXT NOT NULL CHECK (mode IN ('read', 'write')), dev INTEGER, ino INTEGER, first INTEGER, last INTEGER,
   pid INTEGER, process_id INTEGER REFERENCES process(id), waiting INTEGER NOT NULL, gone INTEGER);
 CREATE TABLE monitor_wait(
-  thread_id INTEGER NOT NULL REFERENCES thread(id), what TEXT NOT NULL CHECK (what IN ('enter', 'wait', 'park')),
+  thread_id INTEGER NOT NULL REFERENCES thread(id), what TEXT NOT NULL CHECK (what IN ('enter', 'wait', 'park', 'lock')),
   object INTEGER NOT NULL, class TEXT, owner_tid INTEGER, java_thread TEXT);
 CREATE TABLE look_trouble(process_id INTEGER REFERENCES process(id), what TEXT NOT NULL);
 CREATE TABLE errno_name(number INTEGER PRIMARY KEY, name TEXT NOT NULL);

@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, USC_RESOURCE_TYPES> kTypes{
     "timerfd", "inotify", "mqueue", "tty",  "file", "device",  "ptmx",  "mount"};
 constexpr std::array<std::string_view, 4> kAccess{"", "r", "w", "rw"};
 constexpr std::array<std::string_view, USC_LOCK_KINDS> kLocks{"flock", "posix", "ofd", "lease", "sem", "msg", "mqueue"};
-constexpr std::array<std::string_view, USC_MONITOR_KINDS> kMonitors{"enter", "wait", "park"};
+constexpr std::array<std::string_view, USC_MONITOR_KINDS> kMonitors{"enter", "wait", "park", "lock"};
 
 Number number_if(bool is_known, std::uint64_t number) {
   return is_known ? Number(static_cast<std::int64_t>(number)) : std::nullopt;

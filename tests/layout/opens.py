@@ -30,7 +30,7 @@ ALLOWED = {
     "tracer/backend/kmod_backend.cpp": "the module's own device, and " + SYS,
     "tracer/host/host.cpp": SYS,
     "tracer/host/kmod_checks.cpp": SYS + ", and the kernel's modules",
-    "tracer/java/java_process.cpp": PROC,
+    "tracer/java/image_symbols.cpp": PROC,
     "tracer/jit/perf_map_file.cpp": PROC + "; maps are opened by process_looks.cpp",
     "tracer/probes/kernel_symbols.cpp": PROC,
     "tracer/process/command_session.cpp": "/dev/null",

@@ -6,6 +6,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "tracer/process/process_list.h"
 
 namespace uscope::tracer {
 namespace {
@@ -77,6 +81,24 @@ std::optional<std::uint64_t> ImageSymbols::find(std::string_view name) const {
     if ((*link & 1U) != 0) break;
   }
   return std::nullopt;
+}
+
+std::uint64_t image_base_of(std::uint32_t tid, std::string_view path_end) {
+  std::ifstream maps(fmt::format("/proc/{}/maps", tid));
+  for (std::string line; std::getline(maps, line);) {
+    std::string_view name = line;
+    if (name.ends_with(kDeleted)) name.remove_suffix(kDeleted.size());
+    if (!name.ends_with(path_end)) continue;
+    std::istringstream fields(line);
+    std::uint64_t start = 0;
+    std::uint64_t offset = 0;
+    char dash = 0;
+    std::string end;
+    std::string access;
+    fields >> std::hex >> start >> dash >> end >> access >> offset;
+    if (fields && offset == 0) return start;
+  }
+  return 0;
 }
 
 }  // namespace uscope::tracer

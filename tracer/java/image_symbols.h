@@ -32,4 +32,8 @@ class ImageSymbols {
   std::uint64_t hash_ = 0;
 };
 
+// Where the ELF header of a library lies in a process that has mapped it, by the end of its path: "/libjvm.so"; 0: it
+// has not.
+[[nodiscard]] std::uint64_t image_base_of(std::uint32_t tid, std::string_view path_end);
+
 }  // namespace uscope::tracer

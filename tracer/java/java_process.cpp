@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include <fmt/core.h>
-
-#include <fstream>
 #include <map>
-#include <sstream>
 #include <string>
 #include <utility>
 
@@ -15,25 +11,6 @@
 
 namespace uscope::tracer {
 namespace {
-
-// Where the ELF header of the process's libjvm.so lies; 0: it has none.
-std::uint64_t vm_image_of(std::uint32_t tid) {
-  std::ifstream maps(fmt::format("/proc/{}/maps", tid));
-  for (std::string line; std::getline(maps, line);) {
-    std::string_view name = line;
-    if (name.ends_with(kDeleted)) name.remove_suffix(kDeleted.size());
-    if (!name.ends_with("/libjvm.so")) continue;
-    std::istringstream fields(line);
-    std::uint64_t start = 0;
-    std::uint64_t offset = 0;
-    char dash = 0;
-    std::string end;
-    std::string access;
-    fields >> std::hex >> start >> dash >> end >> access >> offset;
-    if (fields && offset == 0) return start;
-  }
-  return 0;
-}
 
 // Gives the waits the initial namespace's thread ids. What has no such thread any more is left out.
 void translate(std::vector<MonitorWait>& waits, const std::map<std::uint32_t, std::uint32_t>& ids) {
@@ -53,7 +30,7 @@ void translate(std::vector<MonitorWait>& waits, const std::map<std::uint32_t, st
 
 std::optional<JavaMonitors> java_monitors_of(std::uint32_t pid) {
   const std::uint32_t tid = living_thread_of(pid);
-  const std::uint64_t image = vm_image_of(tid);
+  const std::uint64_t image = image_base_of(tid, "/libjvm.so");
   if (image == 0) return std::nullopt;
   JavaMonitors all;
   ProcessMemory process(tid);

@@ -81,6 +81,7 @@ class WaitLook {
   void in_flight(std::uint32_t pid, std::uint32_t process, const std::string& socket);
   void look_at(Found& found);
   void look_at_monitors();
+  void look_at_run_time_locks(const std::vector<Found>& all);
   void look_at_locks(const std::vector<Found>& all);
   [[nodiscard]] bool awaits_timer(std::uint32_t pid, std::uint64_t caught);
   [[nodiscard]] std::uint64_t callable(const Found& found);

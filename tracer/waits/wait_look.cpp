@@ -15,6 +15,7 @@
 #include "tracer/process/process_list.h"
 #include "tracer/waits/held_locks.h"
 #include "tracer/waits/look_taker.h"
+#include "tracer/waits/run_time_locks.h"
 
 namespace uscope::tracer {
 
@@ -38,6 +39,7 @@ void WaitLook::take() {
   }
   for (Found& found : all) look_at(found);
   look_at_monitors();
+  look_at_run_time_locks(all);
   look_at_locks(all);
   read_descriptors();
   mark_queues(all);
@@ -155,6 +157,28 @@ void WaitLook::look_at_monitors() {
       answer(record.fixed, record.text, task->second);
     }
     for (const std::string& text : monitors->troubles) trouble(pid, text);
+  }
+}
+
+void WaitLook::look_at_run_time_locks(const std::vector<Found>& all) {
+  std::map<std::uint32_t, std::vector<const Found*>> waiters;  // by process
+  for (const Found& found : all)
+    if (found.record.in_call != 0 && found.record.abi == USC_ABI_X86_64 && found.record.nr == kFutex)
+      waiters[found.asked.pid].push_back(&found);
+  for (const auto& [pid, threads] : waiters) {
+    if (silent_.count(pid) != 0) continue;
+    desk_.goes_to(pid);
+    RunTimeLocks locks(pid);
+    for (const Found* found : threads) {
+      const auto lock = locks.at(found->record.args[0]);
+      if (!lock) continue;
+      usc_monitor record{};
+      record.what = USC_MONITOR_LOCK;
+      record.object = lock->object;
+      record.owner_tid = lock->owner_tid;
+      record.class_bytes = static_cast<__u16>(lock->name.size());
+      answer(record, lock->name, found->asked.task);
+    }
   }
 }
 

@@ -194,9 +194,15 @@ struct usc_held_lock {
 	__u8 pad[5];
 };
 
-enum usc_monitor_kind { USC_MONITOR_ENTER, USC_MONITOR_WAIT, USC_MONITOR_PARK, USC_MONITOR_KINDS };
+enum usc_monitor_kind {
+	USC_MONITOR_ENTER,
+	USC_MONITOR_WAIT,
+	USC_MONITOR_PARK,
+	USC_MONITOR_LOCK, /* no Java: a lock of a run-time system, by its name (of a stream, Python's GIL) */
+	USC_MONITOR_KINDS
+};
 
-/* What a Java thread waits for, the thread head.task. */
+/* What the thread head.task waits for: a Java object, or a lock whose owner only the process's memory tells. */
 struct usc_monitor {
 	struct usc_record head;
 	__u32 look;

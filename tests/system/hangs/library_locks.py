@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
+import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
@@ -14,6 +16,26 @@ from backend import OPTIONS as BACKEND_OPTIONS  # noqa: E402
 
 PROGRAM = os.path.join(FIXTURES, "deadlock_library_locks")
 FUTEX = "202"
+# The first thread has the GIL and waits for a mutex, whose owner waits for the GIL.
+GIL = """import ctypes, threading, time
+gives_up_gil, keeps_gil = ctypes.CDLL(None), ctypes.PyDLL(None)
+mutex = ctypes.create_string_buffer(40)
+def visit():
+    gives_up_gil.pthread_mutex_lock(mutex)
+    time.sleep(1)
+threading.Thread(target=visit, daemon=True).start()
+time.sleep(0.3)
+keeps_gil.pthread_mutex_lock(mutex)
+"""
+# Who had it was killed. Python has its own handler of SIGINT.
+SHARED_LOCK = """import multiprocessing, os, signal
+lock = multiprocessing.Lock()
+if (child := os.fork()) == 0:
+    lock.acquire()
+    os._exit(0)
+os.waitpid(child, 0)
+lock.acquire()
+"""
 
 
 class LibraryLocks(AttachCase):
@@ -52,7 +74,26 @@ class LibraryLocks(AttachCase):
         pid = self.hung(PROGRAM, "stream", stdin=subprocess.PIPE).pid
         (thread,) = self.look(pid, 0)["blocked"]
         (reader,) = (int(tid) for tid in os.listdir(f"/proc/{pid}/task") if int(tid) != pid)
-        self.assertEqual((thread["primitive"], thread["held_by"]), ("stream_lock", [reader]))
+        self.assertEqual((thread["primitive"], thread["lock"], thread["held_by"]), ("stream_lock", "the lock of stdin", [reader]))
+
+    def test_the_gil_and_a_mutex(self):
+        process = self.start(sys.executable, "-c", GIL)
+        time.sleep(2)
+        (finding,) = self.look(process.pid, 1)["findings"]
+        self.assertEqual((finding["type"], finding["verdict"]), ("cycle", "deadlock"), finding)
+        self.assertEqual({thread["lock"] for thread in finding["threads"]}, {"a mutex", "Python's GIL"})
+        with tempfile.TemporaryDirectory() as folder:
+            store = os.path.join(folder, "gil.db")
+            subprocess.run([USCOPE, "record", "-q", "--pid", str(process.pid), *BACKEND_OPTIONS, "--duration", "1.5", "-o", store], check=True, timeout=WAIT)
+            done = subprocess.run([USCOPE, "deadlock", store], capture_output=True, text=True, timeout=WAIT, check=False)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertRegex(" ".join(done.stdout.split()), "^DEADLOCK .* waits for Python's GIL")
+
+    def test_a_lock_of_multiprocessing_is_one(self):
+        pid = self.hung(sys.executable, "-c", SHARED_LOCK, threads=1).pid
+        (finding,) = self.look(pid, 1)["findings"]
+        self.assertEqual([thread["primitive"] for thread in finding["threads"]], ["semaphore"])
+        self.assertIn("Nobody is left who could wake it", finding["explanation"])
 
     def test_a_condition_variable_is_one_object(self):
         process = self.hung(PROGRAM, "destroyed", waiting=2, stdout=subprocess.PIPE)

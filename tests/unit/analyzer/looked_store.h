@@ -103,9 +103,10 @@ class MadeLook {
     sql_ += start + "file" + end_of + path + "',0,'look');" + start + "mount" + end_of + mount + "',0,'look');";
     return *this;
   }
-  MadeLook& monitor(int thread, const std::string& what, int object, int owner) {
-    sql_ += "INSERT INTO temp.monitor_wait VALUES(" + n(thread) + ",'" + what + "'," + n(object) + ",'Account'," +
-            (owner > 0 ? n(owner) : "NULL") + ",'t');";
+  MadeLook& monitor(int thread, const std::string& what, int object, int owner,
+                    const std::string& class_name = "Account") {
+    sql_ += "INSERT INTO temp.monitor_wait VALUES(" + n(thread) + ",'" + what + "'," + n(object) + ",'" + class_name +
+            "'," + (owner > 0 ? n(owner) : "NULL") + ",'t');";
     return *this;
   }
   // `process`: its number in HungTrace::processes, from 1; 0: process 9999, which is not traced.

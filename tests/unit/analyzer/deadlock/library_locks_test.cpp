@@ -3,7 +3,7 @@
 #include "analyzer/deadlock/library_locks.h"
 
 #include "analyzer/deadlock/lock_owner.h"
-#include "tests/unit/analyzer/deadlock/diagnosis_test.h"
+#include "tests/unit/analyzer/deadlock/call_waits_test.h"
 
 namespace uscope::test {
 namespace {
@@ -131,7 +131,7 @@ TEST(LibraryLocks, AConditionVariableIsOneObject) {
   EXPECT_EQ(known({{"__lll_lock_wait"}, {"pthread_cond_wait"}, {"work", "app"}}).primitive, Primitive::kMutex);
 }
 
-class OwnLocksTest : public DeadlockTest {
+class OwnLocksTest : public CallWaits {
  protected:
   static MadeThread in_handler(const std::vector<MadeFrame>& interrupted) {
     const std::vector<MadeFrame> handler{{"__tz_convert"}, {"stamp", "app"}, {"on_term", "app"}, {"__restore_rt"}};
@@ -203,6 +203,98 @@ TEST_F(OwnLocksTest, IdleThreadsOfAPoolAreNotAccused) {
       .tid = 101, .name = "pool", .stack = {{"libgomp.so.1+0x1e4d0", "libgomp.so.1"}, {"start_thread"}}, .address = kB};
   MadeThread waits = sem_waiter(100, "main", kA);
   expect({.threads = {waits, idle}}, FindingType::kLostWakeup, {100});
+}
+
+// The first thread has the GIL and waits for a mutex, whose owner tries to get the GIL.
+HungTrace gil_and_mutex() {
+  MadeThread tries{.tid = 101, .name = "visitor", .how = "attached", .address = kC, .op = 137, .expected = 0};
+  tries.stack = {
+      {"pthread_cond_timedwait"}, {"python3.11+0x6475d0", "python3.11"}, {"PyEval_RestoreThread", "python3.11"}};
+  tries.timeout_ns = 5'000'000;
+  return {.threads = {mutex_waiter(100, "main", kA, 101), tries}};
+}
+MadeLook gil_of(int tid) {
+  MadeLook look;
+  look.in_call(1, "futex", kA).in_call(2, "futex", kC, 137, "1", "asleep", 0);
+  return look.monitor(2, "lock", 0x3000, tid, "Python''s GIL");
+}
+
+TEST_F(OwnLocksTest, TheGilIsALockThatAThreadTriesToTakeAgainAndAgain) {
+  expect_finding(gil_and_mutex(), gil_of(100), Verdict::kDeadlock, FindingType::kCycle, {100, 101},
+                 {"thread 101 `visitor` waits for Python's GIL", "held by thread 100 `main`"});
+}
+
+TEST_F(OwnLocksTest, AThreadThatMayGetTheGilGoesOn) {
+  // Another thread has it, which goes on; or it is not known who has.
+  HungTrace trace = gil_and_mutex();
+  trace.threads.push_back(elsewhere(102, "busy", "poll"));
+  expect_no_finding(trace, gil_of(102), "thread 102");
+  expect_no_finding(gil_and_mutex(), MadeLook().in_call(1, "futex", kA).in_call(2, "futex", kC, 137, "1", "asleep", 0));
+  // No function of Python's waits.
+  trace = gil_and_mutex();
+  trace.threads[1].stack = under("pthread_cond_timedwait", "work");
+  expect_no_finding(trace, gil_of(100));
+  // It has waited for a moment only.
+  trace = gil_and_mutex();
+  trace.threads[1].how = "open";
+  trace.threads[1].waited = 0.01;
+  trace.more_sql =
+      "INSERT INTO kind VALUES(901, 'write', 'syscall', 'x86_64', 990);"
+      "INSERT INTO event(ts_ns, dur_ns, how, thread_id, kind_id, result, a0, a1, a2, a3, a4, a5) "
+      "SELECT (SELECT max(ts_ns) FROM event) - 1000000, 1000, 'returned', 2, 901, 1, 1, 0, 0, 0, 0, 0;";
+  expect_no_finding(trace, gil_of(100));
+}
+
+TEST_F(OwnLocksTest, AThreadThatSleepsInASpinLockWaits) {
+  MadeThread spins = elsewhere(101, "spinner", "nanosleep");
+  spins.stack = {{"nanosleep"}, {"AbslInternalSpinLockDelay_lts_20220623", "libabsl_base.so"}, {"work", "app"}};
+  MadeLook look;
+  look.in_call(1, "futex", kA).in_call(2, "nanosleep", 0, 0, "1");
+  expect_finding({.threads = {mutex_waiter(100, "main", kA, 101), spins}}, look, Verdict::kStall, FindingType::kStall,
+                 {101}, {"spin lock"});
+  spins.stack = under("nanosleep", "work");
+  expect_no_finding({.threads = {mutex_waiter(100, "main", kA, 101), spins}}, look, "nanosleep");
+}
+
+// What the look knows of a stream is more than what stacks say.
+TEST_F(OwnLocksTest, AStreamHasItsName) {
+  MadeThread exits{.tid = 100,
+                   .name = "main",
+                   .stack = lll({{"_IO_flush_all_lockp"}, {"fflush"}, {"shut_down", "app"}}),
+                   .address = kA};
+  MadeLook look;
+  look.in_call(1, "futex", kA).in_call(2, "futex", kB).monitor(1, "lock", 0x1000, 101, "the lock of stdin");
+  expect_finding({.threads = {exits, mutex_waiter(101, "reader", kB, 100)}}, look, Verdict::kDeadlock,
+                 FindingType::kCycle, {100, 101},
+                 {"thread 100 `main` waits for the lock of stdin in shut_down, held by thread 101 `reader`"});
+}
+
+TEST_F(OwnLocksTest, JavasLocksHaveTheirClass) {
+  MadeThread parks = cond_waiter(100, "one", kC);
+  parks.stack = {{"pthread_cond_wait"}, {"Parker::park(bool, long)", "libjvm.so"}, {"Unsafe_Park", "libjvm.so"}};
+  MadeThread other = parks;
+  other.tid = 101;
+  other.name = "two";
+  other.address = kC + 0x1000;
+  MadeLook look;
+  look.in_call(1, "futex", kC).in_call(2, "futex", kC + 0x1000);
+  look.monitor(1, "park", 4096, 101, "java.util.ReentrantLock")
+      .monitor(2, "park", 8192, 100, "java.util.ReentrantLock");
+  expect_finding(
+      {.threads = {parks, other}}, look, Verdict::kDeadlock, FindingType::kCycle, {100, 101},
+      {"thread 100 `one` waits to be unparked, for a java.util.ReentrantLock at 0x1000", "held by thread 101 `two`"});
+  // Nobody has it alone.
+  MadeThread vm = parks;
+  vm.tid = 102;
+  vm.name = "VM Thread";
+  vm.timeout_ns = 1'000'000'000;
+  MadeLook shared;
+  shared.in_call(2, "futex", kC).monitor(2, "park", 4096, 0, "java.util.ReentrantReadWriteLock");
+  const Diagnosis diagnosis = look_at({.threads = {vm, parks}}, shared);
+  ASSERT_EQ(diagnosis.blocked.size(), 2U);
+  EXPECT_EQ(diagnosis.blocked[0].tid, 100);  // the program's threads before the virtual machine's
+  EXPECT_EQ(diagnosis.blocked[0].lock, "being unparked, for a java.util.ReentrantReadWriteLock at 0x1000");
+  EXPECT_EQ(diagnosis.reason.find("VM Thread"), std::string::npos) << diagnosis.reason;
 }
 
 }  // namespace
