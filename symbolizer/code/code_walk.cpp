@@ -275,7 +275,7 @@ Result<void> CodeWalk::jump_indirectly(const Instruction& one, const Path& path)
   auto jump = indirect_jump(one);
   if (!jump) return refused("it has an indirect jump that cannot be probed");
   const bool by_table = value.is == Value::Is::kEntry || value.is == Value::Is::kSum;
-  if (by_table && value.most < kMostEntries && follow_table(value, path.values)) jump->stays = true;
+  if (by_table && value.most < kMostEntries && follow_table(value, path.values, jump->targets)) jump->stays = true;
   if (by_table && !jump->stays) open_tables_.push_back({value, 0});
   ends_.indirect.push_back(*jump);
   if (path.before && pops_target(*path.before, one)) ends_.indirect.push_back(jump_by_return(*path.before));
@@ -292,8 +292,7 @@ std::optional<std::uint64_t> CodeWalk::table_entry(const Value& entry, std::uint
 }
 
 // A table of which the length is known: all its entries lead into the function, or none is followed.
-bool CodeWalk::follow_table(const Value& entry, const RegisterValues& values) {
-  std::vector<std::uint64_t> targets;
+bool CodeWalk::follow_table(const Value& entry, const RegisterValues& values, std::vector<std::uint64_t>& targets) {
   for (std::uint64_t i = 0; i <= entry.most; i++) {
     const auto target = ++entries_ <= kMostEntries ? table_entry(entry, i) : std::nullopt;
     // One that leads to the function's own beginning is of a table of functions.

@@ -67,7 +67,7 @@ class CodeWalk {
   Result<void> add_jump(const Instruction& one, bool again);
   void look_for_data(const Instruction& one, const RegisterValues& values);
   void look_at_constant(std::uint64_t address, bool is_read);
-  bool follow_table(const Value& entry, const RegisterValues& values);
+  bool follow_table(const Value& entry, const RegisterValues& values, std::vector<std::uint64_t>& targets);
   Result<void> follow_open_tables();
   Result<void> follow_labels();
   [[nodiscard]] std::optional<std::uint64_t> label_at(std::uint64_t place) const;

@@ -55,6 +55,7 @@ struct IndirectJump {
   std::uint8_t condition = JumpOut::kAlways;
   bool pops = false;        // it takes its target from the stack
   bool may_return = false;  // a `ret`: if the stack pointer is there as at the entry, the function returns
+  std::vector<std::uint64_t> targets = {};  // if it stays, and its table's length is known
 };
 
 struct FunctionEnds {

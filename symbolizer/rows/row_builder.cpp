@@ -9,6 +9,8 @@
 // Go. Go's own function table (go_unwind.h) takes precedence over .debug_frame, which does not know where a function
 // leaves its stack, nor where rbp is, and is missing in stripped programs.
 //
+// Functions without an FDE get the rows that their code proves (code_rows.h).
+//
 // V8's builtins have no FDE and keep frame pointers (v8_builtins.h). Some other code without FDEs is recognised by its
 // bytes (known_code.h).
 //
@@ -40,6 +42,7 @@
 #include "symbolizer/code/text_reader.h"
 #include "symbolizer/go/go_sections.h"
 #include "symbolizer/go/go_unwind.h"
+#include "symbolizer/rows/code_rows.h"
 #include "symbolizer/rows/known_code.h"
 #include "symbolizer/rows/row_rules.h"
 #include "symbolizer/rows/v8_builtins.h"
@@ -69,7 +72,9 @@ class TableBuilder {
 
   void add_section(CfiSection& section, bool eh_frame);
   void add_go(const GoPclntab& table);
+  void prove_functions(Elf* elf, const TextReader& text);
   void add_entry();
+  void add_proven_functions();
   void add_v8_builtins(Elf* elf, TextReader& text);
   void add_known_code(TextReader& text);
   void finish(TextReader& text);
@@ -93,6 +98,7 @@ class TableBuilder {
   std::vector<Stretch> stretches_;  // disjoint, by start
   const GoPclntab* go_ = nullptr;
   std::uint64_t go_steps_ = 0;
+  CodeRows proven_;
 };
 
 bool starts_before(const Stretch& a, const Stretch& b) {
@@ -194,6 +200,34 @@ void TableBuilder::add_go(const GoPclntab& table) {
   add_where_free(found);
 }
 
+void TableBuilder::prove_functions(Elf* elf, const TextReader& text) {
+  std::vector<OffsetRange> wanted = holes();
+  // What Go's table does not describe there leaves its stack.
+  if (go_ != nullptr && !go_->functions().empty()) {
+    const auto low = offset_of_address(facts_.exec_segments, go_->functions().front().start);
+    const auto high = offset_of_address(facts_.exec_segments, go_->functions().back().start);
+    std::erase_if(wanted,
+                  [&](const OffsetRange& hole) { return !low || !high || (hole.end > *low && hole.start < *high); });
+  }
+  proven_ = prove_rows(elf, facts_, wanted, text);
+  table_.stats.proven_functions = proven_.functions;
+}
+
+// Where holes are left: the entry is an end of the stack whatever its code says.
+void TableBuilder::add_proven_functions() {
+  std::vector<Stretch> found;
+  found.reserve(proven_.rows.size());
+  for (const CodeRow& row : proven_.rows) {
+    if (row.range.end > kHighestOffset) break;
+    Stretch stretch;
+    stretch.start = row.range.start;
+    stretch.end = row.range.end;
+    stretch.rule = rules_.rule_for(cfi_state_of(row.state), false);
+    found.push_back(stretch);
+  }
+  if (!found.empty()) add_where_free(found);
+}
+
 // The kernel enters a program here, without a return address. glibc has an FDE that says so; its loader and some other
 // C libraries have none.
 void TableBuilder::add_entry() {
@@ -205,6 +239,8 @@ void TableBuilder::add_entry() {
   const auto next = std::upper_bound(stretches_.begin(), stretches_.end(), entry, starts_before);
   if (next != stretches_.begin() && std::prev(next)->end > entry.start) return;
   if (next != stretches_.end()) entry.end = std::min(entry.end, next->start);
+  const auto function = std::upper_bound(proven_.starts.begin(), proven_.starts.end(), entry.start);
+  if (function != proven_.starts.end()) entry.end = std::min(entry.end, *function);
   for (const Segment& segment : facts_.exec_segments)
     if (entry.start >= segment.offset && entry.start - segment.offset < segment.size)
       entry.end = std::min(entry.end, segment.offset + segment.size);
@@ -413,7 +449,9 @@ Result<UnwindTable> build(Elf* elf, const ElfFacts& facts, TextReader text, bool
   add_sections(false);
   builder.add_v8_builtins(elf, text);
   builder.add_known_code(text);
+  builder.prove_functions(elf, text);
   if (with_entry) builder.add_entry();
+  builder.add_proven_functions();
   builder.finish(text);
   for (const auto& section : sections)
     if (const std::string& first = section->first_refusal(); !first.empty()) {

@@ -30,6 +30,7 @@ struct RowStats {
   std::uint64_t go_functions = 0;         // that got rows from Go's function table
   std::uint64_t signal_trampolines = 0;   // found in code without unwind information
   std::uint64_t crt_rows = 0;             // of the functions of start files without an FDE (crt_code.h)
+  std::uint64_t proven_functions = 0;     // without an FDE, with rows that their code proves (code_rows.h)
   // Rows that no step can follow (usc_step: BAD_RULE), by cause.
   std::uint64_t bad_cfa_expression = 0;
   std::uint64_t bad_cfa = 0;  // undefined, or with a register beyond 15 or an offset beyond 32 bits

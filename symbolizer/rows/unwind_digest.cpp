@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Computes the key of a cache from everything that rows depend on.
+#include <gelf.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,11 +36,11 @@ std::string file_identity(int fd) {
   return identity;
 }
 
-// Passes a file's code to `add`, piece by piece.
+// Passes the bytes of segments to `add`, piece by piece.
 template <typename Add>
-void read_code(int fd, const ElfFacts& facts, const Add& add) {
+void read_segments(int fd, std::span<const Segment> segments, const Add& add) {
   std::vector<std::byte> window(TextReader::kWindow);
-  for (const Segment& segment : facts.exec_segments) {
+  for (const Segment& segment : segments) {
     std::uint64_t at = segment.offset;
     const std::uint64_t end = segment.offset + std::min(segment.size, kMaxTextBytes);
     while (at < end) {
@@ -54,23 +55,39 @@ void read_code(int fd, const ElfFacts& facts, const Add& add) {
 
 // Identifies a file's code. A build-id identifies the code that the linker wrote; tools that edit the file later
 // (patches, objcopy, patchelf) keep it, so the code is also hashed, by a very fast hash. Without a build-id it is
-// SHA-256. For much code it is the file's state. (Go's linker writes a build-id of its own kind, which the owner can
-// set at will.)
+// SHA-256, of the data too: jump tables say how code goes on that no call frame information covers. For much code it is
+// the file's state. (Go's linker writes a build-id of its own kind, which the owner can set at will.)
 std::string code_identity(int fd, const ElfFacts& facts) {
-  std::uint64_t bytes = 0;
-  for (const Segment& segment : facts.exec_segments) bytes += std::min(segment.size, kMaxTextBytes);
   const bool linked = !facts.build_id.empty();
+  std::uint64_t bytes = 0;
+  for (const Segment& segment : linked ? facts.exec_segments : facts.segments)
+    bytes += std::min(segment.size, kMaxTextBytes);
   if (bytes > (linked ? kMostHashedFast : kMostHashed)) return file_identity(fd);
   if (linked) {
     FastHash hash;
-    read_code(fd, facts, [&](std::span<const std::byte> piece) { hash.add(piece); });
+    read_segments(fd, facts.exec_segments, [&](std::span<const std::byte> piece) { hash.add(piece); });
     const auto sum = hash.finish();
     return {reinterpret_cast<const char*>(sum.data()), sizeof(sum)};
   }
   Sha256 hash;
-  read_code(fd, facts, [&](std::span<const std::byte> piece) { hash.add(piece.data(), piece.size()); });
+  read_segments(fd, facts.segments, [&](std::span<const std::byte> piece) { hash.add(piece.data(), piece.size()); });
   const Digest digest = hash.finish();
   return {reinterpret_cast<const char*>(digest.data()), digest.size()};
+}
+
+// The symbols, which tell where functions without call frame information begin and end. Names count by their places.
+template <typename Add>
+void add_symbols(Elf* elf, const Add& add) {
+  for (Elf_Scn* section = elf_nextscn(elf, nullptr); section != nullptr; section = elf_nextscn(elf, section)) {
+    GElf_Shdr header{};
+    if (gelf_getshdr(section, &header) == nullptr) return;
+    if (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM) continue;
+    const Elf_Data* data = elf_getdata(section, nullptr);
+    if (data == nullptr || data->d_buf == nullptr) continue;
+    FastHash hash;
+    hash.add(std::span(static_cast<const std::byte*>(data->d_buf), data->d_size));
+    for (const auto sum : hash.finish()) add(sum);
+  }
 }
 
 Result<std::vector<std::uint8_t>> unwind_material(int fd, const std::string& name) {
@@ -110,6 +127,7 @@ Result<std::vector<std::uint8_t>> unwind_material(int fd, const std::string& nam
     add(v8.builtins->end);
   }
   add(v8.exports_interface ? 1 : 0);
+  add_symbols(elf->get(), add);
   // Rows depend on some code too: trampolines, system calls after FDEs, prologues.
   const std::string code = code_identity(fd, *facts);
   add(code.size());

@@ -6,6 +6,7 @@ Lines (each in the first comment of tests/fixtures/NAME.c):
   EXPECT [some] call=NAME [count=N] [how=H] [result=N | result>N] [aN=N] [depth=N] [stacks=N] [ended=E] stack=FRAMES
       So many events (count) match all that is said; `ended` is `root` unless said otherwise (A|B: one of these). Every event of a call that
       is named in a RUN must match one of its EXPECT lines, unless a line of that call says `some`.
+  EXPECT-STATIC, EXPECT-SHARED          the same of fixtures that libc is part of, and of the others
   TREE name(child,child(grandchild))    the process tree, each process by the base name of its last image
   STATUS N                              the exit status, 0 unless said
 
@@ -63,8 +64,8 @@ def parse_expectation(text):
     return Expectation(text, call, fields, some, stack.strip())
 
 
-def parse_source(path):
-    """The runs of a fixture's source."""
+def parse_source(path, static=False):
+    """The runs of a fixture's source; `static`: of a fixture that libc is part of."""
     with open(path, encoding="utf-8") as source:
         comment = source.read().split("*/", 1)[0]
     runs = []
@@ -74,7 +75,7 @@ def parse_source(path):
         if word == "RUN":
             options, _, arguments = rest.partition("-- ")
             runs.append(Run(shlex.split(options), shlex.split(arguments)))
-        elif word == "EXPECT":
+        elif word in ("EXPECT", "EXPECT-STATIC" if static else "EXPECT-SHARED"):
             runs[-1].expectations.append(parse_expectation(rest))
         elif word == "TREE":
             runs[-1].tree = rest.strip()

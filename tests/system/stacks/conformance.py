@@ -52,7 +52,7 @@ def main():
     parser.add_argument("--keep", help="keep the traces in this folder")
     arguments = parser.parse_args()
 
-    runs = parse_source(arguments.source)
+    runs = parse_source(arguments.source, arguments.static)
     passed = failed = 0
     with tempfile.TemporaryDirectory() as scratch:
         for fixture, (number, run) in itertools.product(map(os.path.abspath, arguments.fixture), enumerate(runs)):
