@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// One pass over the events by time. A connection is a descriptor of a process for as long as it has one name: what is
-// closed, or connected anew, begins anew.
+// One pass over the transfers, in the order of their returns: a thread may wait in a read that was entered before
+// another thread wrote. A connection is what descriptors of a process stand for, duplicates included, for as long as it
+// has one name: what is closed, or connected anew, begins anew.
 #include "analyzer/time/peer_time.h"
+
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -24,25 +28,50 @@ namespace uscope::analyzer {
 namespace {
 
 constexpr std::string_view kTransfers =
-    "SELECT e.thread_id, e.kind_id, e.ts_ns, e.dur_ns, e.result, e.stack_id, e.a0, e.image_id, o.name "
-    "FROM event e LEFT JOIN object o ON o.id = e.object_id AND o.kind IN ('inet', 'inet6', 'unix', 'vsock', 'socket') ";
+    "SELECT e.thread_id, e.kind_id, e.ts_ns, e.dur_ns, e.result, e.stack_id, e.image_id, o.name, e.a0, e.a1, e.a2, "
+    "e.a3 "
+    "FROM event e LEFT JOIN object o ON o.id = e.object_id AND o.kind IN ('inet', 'inet6', 'unix', 'vsock', 'socket') "
+    "WHERE e.kind_id IN ({}) ORDER BY e.ts_ns + coalesce(e.dur_ns, 0), e.id";
+constexpr int kName = 7;
+constexpr int kFirstArgument = 8;
 
 // What a call does to a connection.
-enum class Does { kNothing, kTransfer, kConnect, kAccept, kClose };
+enum class Does { kNothing, kTransfer, kConnect, kAccept, kClose, kDuplicate };
 
 struct PeerCall {
   Does does = Does::kNothing;
   syscalls::Transfer transfer;
+  int flags = -1;  // the argument with MSG_PEEK
 };
 
 PeerCall call_of(const Kind& kind) {
   if (!kind.is_call()) return {};
   const syscalls::Transfer transfer = syscalls::transfer_of(kind.name);
-  if (transfer.reads || transfer.writes) return {Does::kTransfer, transfer};
+  if (transfer.reads || transfer.writes)
+    return {Does::kTransfer, transfer, kind.name == "recvfrom" ? 3 : kind.name == "recvmsg" ? 2 : -1};
   if (kind.name == "connect") return {Does::kConnect, {}};
   if (kind.name == "close") return {Does::kClose, {}};
   if (kind.name == "accept" || kind.name == "accept4") return {Does::kAccept, {}};
+  if (kind.name == "dup" || kind.name == "dup2" || kind.name == "dup3" || kind.name == "fcntl")
+    return {Does::kDuplicate, {}};
   return {};
+}
+
+std::int64_t argument(const SqlRow& row, int number) {
+  return row.integer(kFirstArgument + number);
+}
+
+bool duplicates(const Kind& kind, const SqlRow& row) {
+  constexpr std::int64_t kDupFd = 0;
+  constexpr std::int64_t kDupFdCloexec = 1030;
+  return kind.name != "fcntl" || argument(row, 1) == kDupFd || argument(row, 1) == kDupFdCloexec;
+}
+
+// A socket without one peer: each datagram that it takes or sends may have another one.
+bool has_no_peer(std::string_view name) {
+  // An address that the call was given, in place of the socket's name.
+  if (!name.starts_with("socket:[")) return true;
+  return name.starts_with("socket:[at inet") || name == "socket:[inet]" || name == "socket:[inet6]";
 }
 
 // A transfer on a socket.
@@ -57,10 +86,15 @@ struct Moved {
 
 enum class Half { kWaits, kAnswers };
 
+std::int64_t end_of(std::int64_t ts, std::int64_t dur) {
+  return difference(ts, difference(0, std::max<std::int64_t>(0, dur)));
+}
+
 struct Connection {
   std::string name;
   std::optional<Half> half;   // that is somebody's wait
   std::optional<Moved> last;  // in that half the transfer that began it
+  bool unconnected = false;   // it has no one peer
   std::size_t number = 0;
 };
 
@@ -80,7 +114,10 @@ class PeerReader {
   Result<PeerTimes> run();
 
  private:
+  using Descriptor = std::pair<ProcessRowId, std::int64_t>;
   void add(const SqlRow& row);
+  void duplicate(const Descriptor& from, std::int64_t number);
+  void forget(const Descriptor& descriptor, std::int64_t time);
   void transfer(Connection& connection, const Moved& moved);
   void end_exchange(const Connection& connection, Half half, const Moved& begun, const Moved& ended);
   void end_connection(const Connection& connection, std::int64_t time);
@@ -93,7 +130,7 @@ class PeerReader {
   TimeStacks& stacks_;
   TimeScope scope_;
   PeerTimes found_;
-  std::map<std::pair<ProcessRowId, std::int64_t>, Connection> connections_;
+  std::map<Descriptor, std::shared_ptr<Connection>> connections_;
   std::size_t numbers_ = 0;
   std::map<PeerKey, PeerSum> sums_;
   std::vector<PeerCall> calls_;  // like Catalog::kinds
@@ -152,50 +189,79 @@ void PeerReader::transfer(Connection& connection, const Moved& moved) {
   }
 }
 
+void PeerReader::duplicate(const Descriptor& from, std::int64_t number) {
+  std::shared_ptr<Connection>& connection = connections_[from];
+  if (!connection) connection = std::make_shared<Connection>();
+  connections_[{from.first, number}] = connection;
+}
+
+void PeerReader::forget(const Descriptor& descriptor, std::int64_t time) {
+  const auto at = connections_.find(descriptor);
+  if (at == connections_.end()) return;
+  if (at->second.use_count() == 1) end_connection(*at->second, time);
+  connections_.erase(at);
+}
+
 void PeerReader::add(const SqlRow& row) {
   const Thread* thread = catalog_.threads.find(ThreadRowId(row.integer(0)));
   const Kind* kind = catalog_.kinds.find(KindRowId(row.integer(1)));
   if (thread == nullptr || kind == nullptr || error_) return;
   const PeerCall& call = calls_[catalog_.kinds.index_of(*kind)];
   const std::int64_t ts = row.integer(2);
+  const std::int64_t end = end_of(ts, row.maybe_integer(3).value_or(0));
   const auto result = row.maybe_integer(4);
-  const std::pair<ProcessRowId, std::int64_t> key{thread->process_id, row.integer(6)};
-  if (call.does == Does::kClose || call.does == Does::kConnect) {
-    const auto at = connections_.find(key);
-    if (at == connections_.end()) return;
-    end_connection(at->second, ts);
-    connections_.erase(at);
-    return;
+  const Descriptor first{thread->process_id, argument(row, 0)};
+  if (call.does == Does::kClose || call.does == Does::kConnect) return forget(first, end);
+  if (!result) return;
+  if (call.does == Does::kAccept && *result >= 0) return forget({thread->process_id, *result}, end);
+  if (call.does == Does::kDuplicate && *result >= 0 && duplicates(*kind, row)) {
+    if (first.second != *result) forget({thread->process_id, *result}, end);
+    return duplicate(first, *result);
   }
-  if (call.does == Does::kAccept) {
-    if (result && *result >= 0) connections_.erase({thread->process_id, *result});
-    return;
-  }
-  if (call.does != Does::kTransfer || row.is_null(8)) return;
+  if (call.does != Does::kTransfer || row.is_null(kName)) return;
   // What brings nothing ends no exchange; the end of what the peer sends does.
-  const bool moves = result && (*result > 0 || (*result == 0 && call.transfer.reads));
-  if (!moves) return;
-  Connection& connection = connections_[key];
-  if (std::string name = text(row, 8); connection.name != name) {
-    end_connection(connection, ts);
-    connection = {.name = std::move(name), .half = {}, .last = {}, .number = ++numbers_};
-    if (is_connected(connection.name)) connection.half = Half::kWaits;
-    if (is_accepted(connection.name)) connection.half = Half::kAnswers;
+  constexpr std::int64_t kPeek = 2;
+  const bool peeks = call.flags >= 0 && (argument(row, call.flags) & kPeek) != 0;
+  if (peeks || !(*result > 0 || (*result == 0 && call.transfer.reads))) return;
+  const int place = std::max(call.transfer.target, 0);
+  const Descriptor descriptor{thread->process_id, argument(row, std::min(place, 2))};
+  std::shared_ptr<Connection>& connection = connections_[descriptor];
+  std::string name = text(row, kName);
+  if (!connection) connection = std::make_shared<Connection>();
+  if (has_no_peer(name) || connection->unconnected) {
+    found_.unconnected += connection->unconnected ? 0 : 1;
+    connection->unconnected = true;
+    connection->last.reset();
+    return;
   }
-  transfer(connection, {.begin_ns = ts,
-                        .end_ns = ts + row.maybe_integer(3).value_or(0),
-                        .writes = call.transfer.writes,
-                        .counted = scope_.has(*thread),
-                        .stack = StackRowId(row.integer(5)),
-                        .image = ImageRowId(row.integer(7))});
+  if (connection->name != name) {
+    if (!connection->name.empty()) {
+      forget(descriptor, end);
+      connections_[descriptor] = std::make_shared<Connection>();
+    }
+    Connection& anew = *connections_[descriptor];
+    anew.number = ++numbers_;
+    if (is_connected(name)) anew.half = Half::kWaits;
+    if (is_accepted(name)) anew.half = Half::kAnswers;
+    anew.name = std::move(name);
+  }
+  transfer(*connections_[descriptor], {.begin_ns = ts,
+                                       .end_ns = end,
+                                       .writes = call.transfer.writes,
+                                       .counted = scope_.has(*thread),
+                                       .stack = StackRowId(row.integer(5)),
+                                       .image = ImageRowId(row.integer(6))});
 }
 
 Result<PeerTimes> PeerReader::run() {
   for (const Kind& kind : catalog_.kinds) calls_.push_back(call_of(kind));
-  auto done =
-      each_row(database_, std::string(kTransfers) + "ORDER BY e.ts_ns, e.id", [&](const SqlRow& row) { add(row); });
+  std::string kinds;
+  for (const Kind& kind : catalog_.kinds)
+    if (calls_[catalog_.kinds.index_of(kind)].does != Does::kNothing)
+      kinds += (kinds.empty() ? "" : ",") + to_string(kind.id);
+  auto done = each_row(database_, fmt::format(fmt::runtime(kTransfers), kinds), [&](const SqlRow& row) { add(row); });
   if (!done) return done.error();
-  for (const auto& [key, connection] : connections_) end_connection(connection, catalog_.end_ns);
+  while (!connections_.empty()) forget(connections_.begin()->first, catalog_.end_ns);
   if (error_) return *error_;
   std::vector<PeerTime> waits;
   std::vector<PeerTime> answers;

@@ -36,7 +36,8 @@ struct PeerTime {
 struct PeerTimes {
   TopList<PeerTime> waits;          // for peers: from a write to the next read
   TopList<PeerTime> answers;        // to peers: from a read to the next write
-  std::uint64_t transfers = 0;      // on sockets
+  std::uint64_t transfers = 0;      // on sockets that have one peer
+  std::uint64_t unconnected = 0;    // sockets without one peer (datagrams), which are left out
   std::size_t uring_processes = 0;  // whose transfers by io_uring are not seen
 };
 

@@ -118,15 +118,16 @@ bool TimeReader::cut(TimeEvent& event) const {
   const std::int64_t begin = event.ts_ns;
   if (begin >= scope_.until_ns() || (is_moment && begin < scope_.since_ns())) return false;
   if (is_moment) return true;
-  const std::int64_t end = event.dur_ns ? begin + *event.dur_ns : std::numeric_limits<std::int64_t>::max();
+  const std::int64_t end = event.dur_ns ? difference(begin, difference(0, std::max<std::int64_t>(0, *event.dur_ns)))
+                                        : std::numeric_limits<std::int64_t>::max();
   if (end < scope_.since_ns() || (end == scope_.since_ns() && event.dur_ns && *event.dur_ns > 0)) return false;
   event.ts_ns = std::max(begin, scope_.since_ns());
   if (!event.dur_ns) return true;
   // The wait for a CPU is the last part of a time off it.
   if (event.use != TimeUse::kCall)
-    event.part_ns =
-        std::max<std::int64_t>(0, std::min(end, scope_.until_ns()) - std::max(event.ts_ns, end - event.part_ns));
-  event.dur_ns = end > scope_.until_ns() ? std::nullopt : std::optional(end - event.ts_ns);
+    event.part_ns = std::max<std::int64_t>(
+        0, std::min(end, scope_.until_ns()) - std::max(event.ts_ns, difference(end, event.part_ns)));
+  event.dur_ns = end > scope_.until_ns() ? std::nullopt : std::optional(difference(end, event.ts_ns));
   return true;
 }
 

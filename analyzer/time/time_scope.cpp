@@ -22,8 +22,10 @@ bool allows(const std::vector<Value>& wanted, const Value& value) {
 TimeScope::TimeScope(const Catalog& catalog, const EventFilter& filter)
     : catalog_(catalog),
       filter_(filter),
-      since_ns_(filter.since_ns ? catalog.start_ns + *filter.since_ns : std::numeric_limits<std::int64_t>::min()),
-      until_ns_(filter.until_ns ? catalog.start_ns + *filter.until_ns : std::numeric_limits<std::int64_t>::max()) {}
+      since_ns_(filter.since_ns ? difference(*filter.since_ns, difference(0, catalog.start_ns))
+                                : std::numeric_limits<std::int64_t>::min()),
+      until_ns_(filter.until_ns ? difference(*filter.until_ns, difference(0, catalog.start_ns))
+                                : std::numeric_limits<std::int64_t>::max()) {}
 
 bool TimeScope::is_all() const {
   return filter_.pids.empty() && filter_.tids.empty() && filter_.threads.empty() && filter_.processes.empty() &&

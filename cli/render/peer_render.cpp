@@ -75,6 +75,7 @@ ordered_json peer_list_json(const TopList<PeerTime>& list) {
 
 ordered_json peers_json(const PeerTimes& times) {
   return {{"transfers", times.transfers},
+          {"unconnected", times.unconnected},
           {"io_uring_processes", times.uring_processes},
           {"waits", peer_list_json(times.waits)},
           {"answers", peer_list_json(times.answers)}};
@@ -91,6 +92,8 @@ std::string peers_text(const PeerTimes& times, TextWidth width) {
     out = times.transfers == 0 ? "no read or write of a socket was recorded\n"
                                : fmt::format("no exchange: {} on sockets, and none has an answer\n",
                                              plural(times.transfers, "transfer"));
+  if (times.unconnected != 0)
+    out += fmt::format("\n{} without one peer (datagrams): left out\n", plural(times.unconnected, "socket"));
   if (times.uring_processes != 0)
     out += fmt::format(
         "\n{} io_uring: what it transfers is not seen\n",

@@ -21,7 +21,7 @@ TURNS = 6
 # Two servers that answer late, a client that waits for both in one epoll_wait, a pair within the process, and a request that is never answered.
 # It prints how long it waited for each, by its own clock: from after the write to after the read.
 PROGRAM = f"""
-import json, selectors, socket, threading, time
+import json, os, selectors, socket, threading, time
 def serve(listener, delay):
     connection = listener.accept()[0]
     while connection.recv(100):
@@ -50,6 +50,52 @@ def pair():
         time.sleep(0.05)
         there.send(b"pair")
 threading.Thread(target=pair, daemon=True, name="pair").start()
+def connected(delay):
+    listener = listening()
+    threading.Thread(target=serve, args=(listener, delay), daemon=True).start()
+    client = socket.create_connection(listener.getsockname())
+    ports[kind] = listener.getsockname()[1]
+    return client
+# One thread waits in recv all the time, another one sends.
+kind = "two threads"
+duplex = connected(0.03)
+def receive():
+    while duplex.recv(100):
+        came.set()
+came = threading.Event()
+threading.Thread(target=receive, daemon=True).start()
+for _ in range({TURNS}):
+    came.clear()
+    time.sleep(0.06)
+    duplex.send(b"ask")
+    came.wait()
+# It writes on one descriptor, and reads on its duplicate.
+kind = "duplicate"
+writer = connected(0.03)
+reader = writer.dup()
+for _ in range({TURNS}):
+    writer.send(b"ask")
+    reader.recv(100)
+# What it sends comes from a pipe.
+kind = "splice"
+spliced = connected(0.03)
+out, into = os.pipe()
+for _ in range({TURNS}):
+    os.write(into, b"ask")
+    os.splice(out, spliced.fileno(), 3)
+    spliced.recv(100, socket.MSG_PEEK)
+    spliced.recv(100)
+# Datagrams: a socket without one peer, on both sides.
+answering, asking = socket.socket(type=socket.SOCK_DGRAM), socket.socket(type=socket.SOCK_DGRAM)
+answering.bind(("127.0.0.1", 0))
+def answer():
+    while True:
+        _, peer = answering.recvfrom(100)
+        answering.sendto(b"answer", peer)
+threading.Thread(target=answer, daemon=True).start()
+for _ in range({TURNS}):
+    asking.sendto(b"ask", answering.getsockname())
+    asking.recvfrom(100)
 for _ in range({TURNS}):
     for key in loop.get_map().values():
         key.fileobj.send(b"ask")
@@ -62,7 +108,7 @@ for _ in range({TURNS}):
             left -= 1
     here.send(b"ask")
     here.recv(100)
-print(json.dumps({{"waited": waited, "silent": silent.getsockname()[1]}}))
+print(json.dumps({{"waited": waited, "silent": silent.getsockname()[1], "others": ports}}))
 """
 
 
@@ -93,11 +139,18 @@ class PeerTimes(TraceCase):
         silent = waits[f"socket:[to inet:127.0.0.1:{own['silent']}]"]
         self.assertEqual((silent["times"], silent["unfinished"]), (0, 1))
         self.assertGreater(silent["unfinished_ns"], TURNS * 170_000_000)
-        # The servers' side: each answered after its delay. Both are clients of one host.
+        for kind, port in own["others"].items():
+            line = waits[f"socket:[to inet:127.0.0.1:{port}]"]
+            self.assertEqual((kind, line["times"], line["unfinished"]), (kind, TURNS, 0), line)
+            self.assertGreaterEqual(line["median_ns"], 30_000_000, (kind, line))
+            self.assertLess(line["median_ns"], 55_000_000 * SLOWNESS, (kind, line))
+        self.assertEqual(len(waits), 2 + 1 + len(own["others"]) + 1, sorted(waits))  # no datagrams
+        self.assertEqual(found["unconnected"], 2)
+        # The servers' side: each answered after its delay. All are clients of one host.
         [answers] = [line for line in found["answers"]["lines"] if line["peer"].startswith("socket:[from inet:127.0.0.1")]
-        self.assertEqual(answers["times"], 2 * TURNS)
-        self.assertEqual((answers["peers"], answers["peer"]), (2, "socket:[from inet:127.0.0.1]"))
-        self.assertGreaterEqual(answers["total_ns"], TURNS * 140_000_000)
+        self.assertEqual(answers["times"], 5 * TURNS)
+        self.assertEqual((answers["peers"], answers["peer"]), (5, "socket:[from inet:127.0.0.1]"))
+        self.assertGreaterEqual(answers["total_ns"], TURNS * 230_000_000)
         # The pair: one end asks, the other one answers.
         [asks] = [line for line in found["waits"]["lines"] if "inet" not in line["peer"]]
         [told] = [line for line in found["answers"]["lines"] if "inet" not in line["peer"]]
@@ -108,7 +161,7 @@ class PeerTimes(TraceCase):
         [only] = self.said("--thread", "pair")["answers"]["lines"]
         self.assertEqual(only["total_ns"], told["total_ns"])
         self.assertEqual(self.said("--thread", "nobody")["waits"], {"total": 0, "lines": []})
-        early, late = self.said("--until", "500ms"), self.said("--since", "500ms")
+        early, late = self.said("--until", "1500ms"), self.said("--since", "1500ms")
         for half in ("waits", "answers"):
             parts = [sum(line["times"] for line in part[half]["lines"]) for part in (early, late)]
             self.assertEqual(sum(parts), sum(line["times"] for line in found[half]["lines"]))
