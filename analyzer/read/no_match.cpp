@@ -11,6 +11,7 @@
 
 #include "analyzer/read/path_filter.h"
 #include "analyzer/read/query.h"
+#include "support/glob.h"
 #include "support/text.h"
 #include "syscalls/call_traits.h"
 #include "syscalls/signal_names.h"
@@ -108,6 +109,34 @@ std::string missing_pids(const Catalog& catalog, const std::vector<std::int64_t>
   return out;
 }
 
+// Empty if a thread has one of the numbers.
+std::string missing_tids(const Catalog& catalog, const std::vector<std::int64_t>& tids) {
+  for (const Thread& thread : catalog.threads)
+    if (std::find(tids.begin(), tids.end(), thread.tid) != tids.end()) return "";
+  return "the trace has " + (tids.size() == 1 ? fmt::format("no thread {}", tids.front()) : "none of these threads") +
+         ": `uscope report --top 0` lists them";
+}
+
+// Empty if a thread had such a name.
+std::string missing_threads(const Catalog& catalog, const std::vector<std::string>& globs) {
+  std::set<std::string> names;
+  for (const Thread& thread : catalog.threads) {
+    names.insert(thread.name);
+    for (const auto& [since, name] : thread.names) names.insert(name);
+  }
+  const auto fits = [&](const std::string& name) {
+    return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) { return glob_matches(glob, name); });
+  };
+  if (std::any_of(names.begin(), names.end(), fits)) return "";
+  std::string out = "the trace has no thread with such a name";
+  std::size_t shown = 0;
+  for (const std::string& name : names) {
+    if (shown == kMostProcesses) break;
+    out += (shown++ == 0 ? "; names in it: " : ", ") + name;
+  }
+  return names.size() > shown ? out + fmt::format(" and {} more", group_digits(names.size() - shown)) : out;
+}
+
 // Empty if the time begins before the trace ends.
 std::string begins_late(const Catalog& catalog, std::int64_t since_ns) {
   const std::int64_t length = difference(catalog.end_ns, catalog.start_ns);
@@ -135,6 +164,10 @@ Result<std::vector<std::string>> why_none_match(const store::Database& database,
     if (auto done = keep(missing_paths(database, filter.paths)); !done) return done.error();
   if (!filter.pids.empty())
     if (auto done = keep(missing_pids(catalog, filter.pids)); !done) return done.error();
+  if (!filter.tids.empty())
+    if (auto done = keep(missing_tids(catalog, filter.tids)); !done) return done.error();
+  if (!filter.threads.empty())
+    if (auto done = keep(missing_threads(catalog, filter.threads)); !done) return done.error();
   if (filter.since_ns)
     if (auto done = keep(begins_late(catalog, *filter.since_ns)); !done) return done.error();
   return reasons;

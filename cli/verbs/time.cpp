@@ -8,6 +8,7 @@
 #include "analyzer/read/catalog.h"
 #include "analyzer/time/peer_time.h"
 #include "analyzer/time/time.h"
+#include "analyzer/time/time_scope.h"
 #include "cli/render/json.h"
 #include "cli/render/peer_render.h"
 #include "cli/render/time_render.h"
@@ -68,16 +69,21 @@ Result<int> run_time(const TimeOptions& options) {
   const std::size_t lines = options.top.value_or(text ? kTimeLines : 0);
   Output out(stdout);
   if (options.by_peer) {
-    auto times = analyzer::read_peer_times(*database, *catalog, {.scope = std::move(*scope), .lines = lines});
+    auto times = analyzer::read_peer_times(*database, *catalog, {.scope = *scope, .lines = lines});
     if (!times) return times.error();
+    const bool found = times->waits.total + times->answers.total != 0;
     out.write(text ? peers_text(*times, text_width(stdout)) : dump(peers_json(*times)) + "\n");
     if (auto done = out.finish(); !done) return done.error();
+    if (!found && !analyzer::TimeScope(*catalog, *scope).is_all())
+      if (auto done = say_none_match(options.file.string(), *database, *catalog, *scope); !done) return done.error();
     return 0;
   }
-  auto shares = analyzer::read_time(*database, *catalog, {.scope = std::move(*scope), .lines = lines});
+  auto shares = analyzer::read_time(*database, *catalog, {.scope = *scope, .lines = lines});
   if (!shares) return shares.error();
   out.write(text ? time_text(*shares, text_width(stdout)) : dump(time_json(*shares)) + "\n");
   if (auto done = out.finish(); !done) return done.error();
+  if (shares->recorded.any() && shares->threads.total == 0)
+    if (auto done = say_none_match(options.file.string(), *database, *catalog, *scope); !done) return done.error();
   return 0;
 }
 

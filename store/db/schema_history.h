@@ -53,6 +53,7 @@ inline constexpr std::array kSchemaHistory{
     SchemaChange{20, "event", "object_id", ",\n  object_id INTEGER REFERENCES object(id)", "", ""},
     SchemaChange{20, "object", "", "", "", ""},
     SchemaChange{20, "thread_look", "parent_pid", ", parent_pid INTEGER", "", "whose child each process is at the end"},
+    SchemaChange{20, "monitor_wait", "what", ", 'park', 'lock')),", ", 'park')),", ""},
     SchemaChange{20, "waited_process", "what", ", 'pidfd', 'owner')))", ", 'pidfd')))", ""},
     SchemaChange{20, "v_event", "object", "object.name AS object, object.kind AS object_kind, ", "",
                  "what each call is about, and of which kind that is"},
