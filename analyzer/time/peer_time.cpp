@@ -86,7 +86,7 @@ struct Moved {
 
 enum class Half { kWaits, kAnswers };
 
-std::int64_t end_of(std::int64_t ts, std::int64_t dur) {
+std::int64_t return_of(std::int64_t ts, std::int64_t dur) {
   return difference(ts, difference(0, std::max<std::int64_t>(0, dur)));
 }
 
@@ -208,7 +208,7 @@ void PeerReader::add(const SqlRow& row) {
   if (thread == nullptr || kind == nullptr || error_) return;
   const PeerCall& call = calls_[catalog_.kinds.index_of(*kind)];
   const std::int64_t ts = row.integer(2);
-  const std::int64_t end = end_of(ts, row.maybe_integer(3).value_or(0));
+  const std::int64_t end = return_of(ts, row.maybe_integer(3).value_or(0));
   const auto result = row.maybe_integer(4);
   const Descriptor first{thread->process_id, argument(row, 0)};
   if (call.does == Does::kClose || call.does == Does::kConnect) return forget(first, end);
