@@ -45,7 +45,7 @@ class StringWriter {
   [[nodiscard]] static bool is_followed(const usc_event& event) {
     return (event.flags & USC_EVENT_FOLLOWED) != 0 &&
            (DescriptorTracker::has_effect(event) ||
-            (event.source == USC_SOURCE_SYSCALL &&
+            (event.source == USC_SOURCE_SYSCALL && event.abi < USC_ABI_COUNT &&
              syscalls::returns_from_handler(static_cast<usc_abi>(event.abi), event.kind)));
   }
   Result<void> follow(const usc_event& event, std::span<const trace::OrderedString> strings) {
