@@ -77,6 +77,22 @@ class TimeTest : public store::LoaderTest {
                    .how = how});
   }
 
+  // A second of two threads that run, wait in all ways and are in a call. The first one's sleep ends with a wait for a
+  // CPU.
+  void do_everything(std::uint64_t for_cpu_ms) {
+    begin_two();
+    samples(1, 0, 600, kHotStack);
+    call(1, 600, 1000);
+    samples(1, 600, 610, kReadStack, USC_SAMPLE_KERNEL);
+    off(1, 610, 990, kReadStack, USC_OFFCPU_SLEEPING, for_cpu_ms, 101);
+    samples(1, 990, 1000, kReadStack, USC_SAMPLE_KERNEL);
+    samples(2, 0, 200, kColdStack);
+    off(2, 200, 300, kColdStack, USC_OFFCPU_PREEMPTED);
+    samples(2, 300, 500, kColdStack);
+    off(2, 500, 900, kColdStack, USC_OFFCPU_BLOCKED);
+    off(2, 900, 1000, kColdStack, USC_OFFCPU_STOPPED, 0, 0, 0, USC_HOW_OPEN);
+  }
+
   TimeShares shares(const TimeQuery& query = {}) {
     load();
     auto catalog = read_catalog(*database_);
@@ -107,17 +123,7 @@ class TimeTest : public store::LoaderTest {
 
 // Whatever a border cuts (a call, a sleep, the wait for a CPU behind it), the two sides add up to the whole.
 TEST_F(TimeTest, BothSidesOfABorderAddUpToTheWhole) {
-  begin_two();
-  samples(1, 0, 600, kHotStack);
-  call(1, 600, 1000);
-  samples(1, 600, 610, kReadStack, USC_SAMPLE_KERNEL);
-  off(1, 610, 990, kReadStack, USC_OFFCPU_SLEEPING, 40, 101);
-  samples(1, 990, 1000, kReadStack, USC_SAMPLE_KERNEL);
-  samples(2, 0, 200, kColdStack);
-  off(2, 200, 300, kColdStack, USC_OFFCPU_PREEMPTED);
-  samples(2, 300, 500, kColdStack);
-  off(2, 500, 900, kColdStack, USC_OFFCPU_BLOCKED);
-  off(2, 900, 1000, kColdStack, USC_OFFCPU_STOPPED, 0, 0, 0, USC_HOW_OPEN);
+  do_everything(40);
   const TimeShare whole = shares().all;
   for (const std::int64_t border_ms : {1, 150, 250, 400, 603, 700, 955, 985, 992, 999}) {
     SCOPED_TRACE(border_ms);
@@ -172,17 +178,7 @@ TEST_F(TimeTest, ThreadsAreChosenByNumberAndName) {
 }
 
 TEST_F(TimeTest, PartsAddUpToTheTimeThatThreadsLived) {
-  begin_two();
-  samples(1, 0, 600, kHotStack);
-  call(1, 600, 1000);
-  samples(1, 600, 610, kReadStack, USC_SAMPLE_KERNEL);
-  off(1, 610, 990, kReadStack, USC_OFFCPU_SLEEPING, 10, 101);
-  samples(1, 990, 1000, kReadStack, USC_SAMPLE_KERNEL);
-  samples(2, 0, 200, kColdStack);
-  off(2, 200, 300, kColdStack, USC_OFFCPU_PREEMPTED);
-  samples(2, 300, 500, kColdStack);
-  off(2, 500, 900, kColdStack, USC_OFFCPU_BLOCKED);
-  off(2, 900, 1000, kColdStack, USC_OFFCPU_STOPPED, 0, 0, 0, USC_HOW_OPEN);
+  do_everything(10);
   const TimeShares found = shares();
   EXPECT_TRUE(found.recorded.samples && found.recorded.off_cpu && found.recorded.calls && found.recorded.all_calls);
 
