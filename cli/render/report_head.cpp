@@ -184,10 +184,15 @@ std::string trace_line(const Summary& summary, TextWidth width) {
   return out + (none.empty() ? "" : wrapped_facts(none, width)) + (how.empty() ? "" : wrapped_facts(how, width));
 }
 
-// One process's user, folder, PATH, open files, and how many variables it has.
-std::string setting_text(const trace::ProcessSetting& setting) {
+// One process's user, folder, PATH, open files, and how many variables it has. A long word that does not fit is
+// shortened.
+std::string setting_text(const trace::ProcessSetting& setting, TextWidth width) {
   std::string text;
-  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  constexpr std::size_t kIndent = 12;  // and the comma behind it
+  const auto add = [&](const std::string& part) {
+    text += (text.empty() ? "" : ", ") +
+            (width.cuts && width.columns > kIndent ? shorten(part, width.columns - kIndent, Shrink::kMiddle) : part);
+  };
   if (setting.pid != 0) add(fmt::format("process {}", setting.pid));
   if (setting.uid) add(fmt::format("by uid {}", *setting.uid));
   if (setting.gid) add(fmt::format("gid {}", *setting.gid));
@@ -207,7 +212,7 @@ std::string setting_lines(const Summary& summary, TextWidth width) {
   if (found == summary.trace.meta.end()) return "";
   std::string out;
   for (const trace::ProcessSetting& setting : trace::settings_of(found->second)) {
-    const std::string text = setting_text(setting);
+    const std::string text = setting_text(setting, width);
     if (!text.empty()) out += out.empty() ? facts_line("STARTED", text, width) : wrapped_facts(text, width);
   }
   return out;

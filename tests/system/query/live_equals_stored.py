@@ -6,6 +6,7 @@ import concurrent.futures
 import csv
 import io
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -129,6 +130,11 @@ def rows_of(text):
     return sorted(csv.reader(io.StringIO(text)))
 
 
+def told_live(text):
+    """Without what a live question cannot tell yet (docs/cli.md): that a handler made a call fail which the kernel would have made again."""
+    return re.sub(r"\bERESTART\w+|\bEINTR\b", "EINTR", text)
+
+
 class LiveEqualsStored(AttachCase):
     def said_by(self, *command):
         done = subprocess.run(command, capture_output=True, text=True, timeout=WAIT, check=False)
@@ -221,7 +227,7 @@ class LiveEqualsStored(AttachCase):
                     with self.subTest(program=program, question=text):
                         explained, stored, live = session.result()
                         self.assertTrue(explained.startswith(way))
-                        self.assertEqual(rows_of(live), rows_of(stored))
+                        self.assertEqual(rows_of(told_live(live)), rows_of(told_live(stored)))
 
 
 if __name__ == "__main__":
