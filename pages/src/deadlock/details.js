@@ -39,7 +39,7 @@ export function makeDetails(picture, pick) {
       const out = picture.edges.filter((edge) => edge.from === index), into = picture.edges.filter((edge) => edge.to === index);
       place.replaceChildren(...[
         element("h3", {}, who(node)),
-        node.circle ? element("p", {class: "bad"}, out.some(({to}) => to === index) ? "It waits for itself." : "It is in the circle: each waits for the next one.") : null,
+        node.circle ? element("p", {class: "bad"}, out.some(({to}) => to === index) ? "It waits for itself." : "It is in the cycle: each waits for the next one.") : null,
         facts,
         out.length ? element("h4", {}, node.what === "process" ? "Its threads" : "Waits for") : null, out.length ? links(out, "to") : null,
         into.length ? element("h4", {}, "Waited for by") : null, into.length ? links(into, "from") : null,

@@ -137,7 +137,7 @@ export function makeGraph(picture, picked) {
       return text;
     });
     const kind = node.circle ? " circle" : node.finding !== null ? " accused" : "";
-    const said = [who(node), processOf(node), doing(node), node.circle ? "in the circle" : ""].filter(Boolean).join(", ");
+    const said = [who(node), processOf(node), doing(node), node.circle ? "in the cycle" : ""].filter(Boolean).join(", ");
     const group = svg("g", {class: `node ${node.what}${kind}`, tabindex: 0, role: "button", "aria-pressed": "false", "aria-label": said, "data-node": i},
                       node.circle ? box(kOuter, "outer") : null, node.tids.length > 1 ? box(0, "behind") : null, box(0, "box"), ...lines);
     if (node.tids.length > 1) group.querySelector(".behind").setAttribute("transform", "translate(5,5)");

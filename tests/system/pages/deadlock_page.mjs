@@ -8,7 +8,7 @@ const {page, done} = await openPage(process.argv[2]);
 const details = () => page.locator("#details").innerText();
 
 assert.match(await page.locator("h1").innerText(), /Deadlock in .*hung\.db$/);
-assert.match(await page.locator(".verdict").first().innerText(), /^Deadlock: 2 threads wait for each other, in a cycle/);
+assert.match(await page.locator(".verdict").first().innerText(), /^Deadlock: 2 threads wait for each other in a cycle/);
 
 const circle = page.locator(".node.circle");
 assert.equal(await circle.count(), 2);
@@ -17,7 +17,7 @@ const seen = new Set();
 for (let i = 0; i < 2; i++) {
   await circle.nth(i).click();
   const shown = await details();
-  assert.match(shown, /It is in the circle/);
+  assert.match(shown, /It is in the cycle/);
   assert.match(shown, /does\s+waits for a mutex/);
   assert.match(shown, /lock\s+0x[0-9a-f]+/);
   assert.match(shown, /pthread_mutex_lock/);
@@ -36,9 +36,9 @@ const behind = page.locator(".node:not(.circle)", {hasText: " cat"});
 assert.equal(await behind.count(), 1);
 await behind.focus();
 await page.keyboard.press("Enter");
-assert.doesNotMatch(await details(), /in the circle/);
+assert.doesNotMatch(await details(), /in the cycle/);
 await page.locator("#details button.link").first().click();
-assert.match(await details(), /in the circle/);
+assert.match(await details(), /in the cycle/);
 
 await done();
 console.log("the page of deadlock");
