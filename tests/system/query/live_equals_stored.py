@@ -227,7 +227,9 @@ class LiveEqualsStored(AttachCase):
                     with self.subTest(program=program, question=text):
                         explained, stored, live = session.result()
                         self.assertTrue(explained.startswith(way))
-                        self.assertEqual(rows_of(told_live(live)), rows_of(told_live(stored)))
+                        if program == "signals":
+                            live, stored = told_live(live), told_live(stored)
+                        self.assertEqual(rows_of(live), rows_of(stored))
 
 
 if __name__ == "__main__":
