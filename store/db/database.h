@@ -15,6 +15,7 @@
 #include "store/db/sqlite_handles.h"
 #include "store/db/statement.h"
 #include "store/db/statements.h"
+#include "store/db/table_writer.h"
 #include "store/files/output_file.h"
 #include "support/result.h"
 #include "support/unique_fd.h"
@@ -81,13 +82,11 @@ class DatabaseWriter {
   [[nodiscard]] Statements& statements() const { return *statements_; }
   [[nodiscard]] sqlite3* handle() const { return handle_.get(); }
 
-  // For tables of many rows: adds rows to `table` ("loss" or, for these columns only, "string(value)"), with so many
-  // values each. They are in the table after inserter().settle() at the latest. Where the id is left out, SQLite
-  // numbers the rows from 1, as they come, and need not look whether one is there already. This object must outlive the
-  // result.
+  // See TableWriter. This object must outlive the result.
+  [[nodiscard]] TableWriter tables() const { return {*statements_, *inserter_}; }
   [[nodiscard]] Result<std::unique_ptr<TableRows>> rows(std::string_view table, std::size_t columns,
                                                         OnConflict on_conflict = OnConflict::kFail) {
-    return TableRows::prepare(*statements_, *inserter_, table, columns, on_conflict);
+    return tables().rows(table, columns, on_conflict);
   }
   [[nodiscard]] RowInserter& inserter() { return *inserter_; }
 

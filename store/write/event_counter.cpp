@@ -11,12 +11,6 @@
 #include "trace/names.h"
 
 namespace uscope::store {
-EventCounter::EventCounter(DatabaseWriter& database, const Definitions& definitions, const FrameWriter& frames)
-    : database_(database),
-      definitions_(definitions),
-      frames_(frames),
-      objects_(database),
-      gaps_(database, definitions) {}
 
 Result<void> EventCounter::prepare() {
   coming_.reserve(kBatch);
@@ -115,6 +109,8 @@ void EventCounter::count_batch() {
 }
 
 void EventCounter::count(const CountedEvent& event) {
+  count_for_thread(event);
+  if (event.is_left_out) return;
   const ObjectTotals::Facts& facts = event.facts;
   const std::optional<std::uint64_t> duration = event.returned ? std::optional(facts.duration) : std::nullopt;
   Cell& cell = cells_[{facts.kind, facts.trigger}];
@@ -123,7 +119,6 @@ void EventCounter::count(const CountedEvent& event) {
   cell.errors += facts.error != 0;
   cell.total_ns += facts.duration;
   cell.open += event.unfinished;
-  count_for_thread(event);
   if (event.stack_ended) end_events_[*event.stack_ended]++;
   if (event.stack_guessed) guessed_[event.stack]++;
   totals_.add({.id = facts.event,
@@ -161,10 +156,16 @@ EventCounter::Program& EventCounter::program_of(Counts& counts, trace::ImageId i
 
 void EventCounter::count_for_thread(const CountedEvent& event) {
   Counts& counts = threads_[event.thread];
-  count_work(event, counts);
-  count_work(event, program_of(counts, event.facts.image));
+  if (!event.is_left_out) {
+    count_work(event, counts);
+    count_work(event, program_of(counts, event.facts.image));
+  }
   if (!event.is_syscall || counts.thread.is_many) return;
   const GapCall call{event.facts.event, event.facts.kind, event.stack};
+  if (std::exchange(counts.begins, false) && !event.attached) {
+    counts.all.first_ns = event.entry_ns;
+    counts.first = call;
+  }
   if (!event.attached) end_gap(counts, event.entry_ns, GapEdge::kCall, call);
   counts.thread.outside_ns = event.is_over ? std::optional(event.end_ns) : std::nullopt;
   counts.thread.outside_since = GapEdge::kCall;
@@ -173,7 +174,14 @@ void EventCounter::count_for_thread(const CountedEvent& event) {
 
 void EventCounter::end_gap(Counts& counts, std::uint64_t time, GapEdge until, const GapCall& after) {
   const Thread& thread = counts.thread;
+  if (std::exchange(counts.begins, false)) {
+    counts.all.first_ns = time;
+    counts.first_until = until;
+  }
   if (!thread.outside_ns || time <= *thread.outside_ns) return;
+  counts.all.gaps++;
+  counts.all.gap_ns += time - *thread.outside_ns;
+  if (wants_gap_ && !wants_gap_(thread.row, *thread.outside_ns)) return;
   const std::uint64_t duration = std::min<std::uint64_t>(time - *thread.outside_ns, gap_left_);
   gap_left_ -= duration;
   counts.gaps++;
@@ -188,18 +196,33 @@ void EventCounter::end_gap(Counts& counts, std::uint64_t time, GapEdge until, co
              .duration = duration});
 }
 
-Result<void> EventCounter::write() {
+EventCounter::Gaps EventCounter::gaps_of(CountedThread thread) {
+  take_threads();
+  return threads_[thread].all;
+}
+
+void EventCounter::add_first_gap(CountedThread thread, std::uint64_t from_ns, GapEdge since) {
+  Counts& counts = threads_[thread];
+  if (!counts.all.first_ns) return;
+  counts.thread.outside_ns = from_ns;
+  counts.thread.outside_since = since;
+  counts.last = {};
+  end_gap(counts, *counts.all.first_ns, counts.first_until, counts.first);
+}
+
+Result<void> EventCounter::write(const StackEnds& stacks) {
   if (auto done = objects_.write(); !done) return done;
-  for (const auto step : {&EventCounter::write_cells, &EventCounter::write_threads, &EventCounter::write_stack_ends})
+  for (const auto step : {&EventCounter::write_cells, &EventCounter::write_threads})
     if (auto done = (this->*step)(); !done) return done;
+  if (auto done = write_stack_ends(stacks); !done) return done;
   if (auto done = gaps_.write(); !done) return done;
-  return totals_.write(database_);
+  return totals_.write(tables_);
 }
 
 Result<void> EventCounter::write_cells() {
-  auto rows = database_.rows("cell", 7);
+  auto rows = tables_.rows("cell", 7);
   if (!rows) return rows.error();
-  auto latencies = database_.rows("cell_latency", 4);
+  auto latencies = tables_.rows("cell_latency", 4);
   if (!latencies) return latencies.error();
   std::vector<const decltype(cells_)::Entry*> cells;
   for (const auto& entry : cells_) cells.push_back(&entry);
@@ -214,13 +237,13 @@ Result<void> EventCounter::write_cells() {
     });
     if (!done) return done;
   }
-  return database_.inserter().settle();
+  return tables_.inserter().settle();
 }
 
 Result<void> EventCounter::write_threads() {
-  auto insert = database_.prepare("INSERT INTO thread_total VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)");
+  auto insert = tables_.prepare("INSERT INTO thread_total VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)");
   if (!insert) return insert.error();
-  auto insert_program = database_.prepare("INSERT INTO program_total VALUES(?1, ?2, ?3, ?4, ?5, ?6)");
+  auto insert_program = tables_.prepare("INSERT INTO program_total VALUES(?1, ?2, ?3, ?4, ?5, ?6)");
   if (!insert_program) return insert_program.error();
   for (const Counts& counts : threads_) {
     if (auto done = insert->run(counts.thread.row, counts.events, counts.errors, counts.total_ns, counts.wait_ns,
@@ -236,18 +259,15 @@ Result<void> EventCounter::write_threads() {
   return {};
 }
 
-Result<void> EventCounter::write_stack_ends() {
-  std::array<std::uint64_t, 256> stacks{};
-  for (std::uint32_t number = 1; number <= definitions_.stacks.size(); number++)
-    stacks[frames_.ended(StackNumber(number))]++;
-  auto insert = database_.prepare("INSERT INTO stack_end VALUES(?1, ?2, ?3)");
+Result<void> EventCounter::write_stack_ends(const StackEnds& stacks) {
+  auto insert = tables_.prepare("INSERT INTO stack_end VALUES(?1, ?2, ?3)");
   if (!insert) return insert.error();
   for (std::size_t ended = 0; ended < stacks.size(); ended++) {
     if (stacks[ended] == 0) continue;
     const std::string text = trace::ended_name(static_cast<std::uint8_t>(ended));
     if (auto done = insert->run(std::string_view(text), stacks[ended], end_events_[ended]); !done) return done;
   }
-  auto insert_guessed = database_.prepare("INSERT INTO guessed_stack VALUES(?1, ?2)");
+  auto insert_guessed = tables_.prepare("INSERT INTO guessed_stack VALUES(?1, ?2)");
   if (!insert_guessed) return insert_guessed.error();
   for (const auto& [stack, events] : guessed_)
     if (auto done = insert_guessed->run(stack, events); !done) return done;

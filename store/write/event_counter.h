@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Counts events for all tables of totals while they are written: by cell, thread, object, gap, and how stacks ended.
-// Counting takes about as long as the rest of what is done for an event, so it is done on a thread of its own, a batch
-// at a time. Batches end where the trace's events say, never when a thread is ready: a trace always makes the same rows
-// in the same order.
+// Counts events for all tables of totals: by cell, thread, object, gap, and how stacks ended. The loader does that
+// while it writes them, a reader for a part of them. Counting takes about as long as the rest of what is done for an
+// event, so it is done on a thread of its own, a batch at a time. Batches end where the trace's events say, never when
+// a thread is ready: a trace always makes the same rows in the same order.
 #pragma once
 
 #include <array>
@@ -10,19 +10,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
-#include "store/db/database.h"
-#include "store/model/definitions.h"
+#include "store/db/table_writer.h"
 #include "store/model/gathering_map.h"
 #include "store/model/row_ids.h"
 #include "store/write/cell_latency.h"
 #include "store/write/event_totals.h"
-#include "store/write/frame_writer.h"
 #include "store/write/gap_writer.h"
 #include "store/write/object_totals.h"
 #include "support/result.h"
@@ -47,14 +47,18 @@ struct CountedEvent {
   bool is_over = false;     // the call has ended, seen or not
   bool attached = false;    // the call began before tracing
   bool is_syscall = false;
-  bool is_call = false;  // its kind is a system call's: also of what is counted with them
-  bool waits = false;    // a call that waits
+  bool is_call = false;      // its kind is a system call's: also of what is counted with them
+  bool waits = false;        // a call that waits
+  bool is_left_out = false;  // it only tells when its thread was in calls
 };
+
+using StackEnds = std::array<std::uint64_t, 256>;  // by how a stack ended, USC_ENDED_…
 
 class EventCounter {
  public:
-  // Both must outlive this object.
-  EventCounter(DatabaseWriter& database, const Definitions& definitions, const FrameWriter& frames);
+  // What is behind `tables` must outlive this object.
+  EventCounter(const TableWriter& tables, LossTimes losses)
+      : tables_(tables), objects_(tables), gaps_(tables, std::move(losses)) {}
   EventCounter(const EventCounter&) = delete;
   EventCounter& operator=(const EventCounter&) = delete;
   ~EventCounter() { end_thread(); }
@@ -72,6 +76,10 @@ class EventCounter {
   };
   CountedThread add_thread(const Thread& thread);
 
+  // Only these gaps are to be counted, by their thread and beginning. It is asked on the counting thread.
+  using GapFilter = std::function<bool(ThreadRowId thread, std::uint64_t from_ns)>;
+  void want_gaps(GapFilter filter) { wants_gap_ = std::move(filter); }
+
   // Events come by their entry, except those beyond the bound of trace/event_order.h. One is filled in where it is to
   // lie, and then added.
   [[nodiscard]] CountedEvent& next() { return coming_.emplace_back(); }
@@ -85,8 +93,19 @@ class EventCounter {
     take_threads();
     end_gap(threads_[thread], time, until, {});
   }
-  // Writes all totals.
-  Result<void> write();
+  // Of a thread of which it was not known since when it was in no call: all its gaps so far, wanted or not, and the
+  // time of its first call, or of `end_gap`.
+  struct Gaps {
+    std::uint64_t gaps = 0;
+    std::uint64_t gap_ns = 0;
+    std::optional<std::uint64_t> first_ns;  // nothing: it had no call, or was found in one
+  };
+  [[nodiscard]] Gaps gaps_of(CountedThread thread);
+  // What it was then: its first gap, up to `first_ns`.
+  void add_first_gap(CountedThread thread, std::uint64_t from_ns, GapEdge since);
+
+  // Writes all totals; `stacks`: how many distinct ones ended so.
+  Result<void> write(const StackEnds& stacks);
 
  private:
   static constexpr std::size_t kBatch = 2048;
@@ -115,6 +134,10 @@ class EventCounter {
     GapCall last{};          // the call before, if being outside of calls began with one
     std::uint64_t gaps = 0;  // times outside of calls
     std::uint64_t gap_ns = 0;
+    Gaps all;  // also those that are not wanted
+    GapEdge first_until = GapEdge::kCall;
+    GapCall first{};                // the call at all.first_ns, if that is one
+    bool begins = true;             // it had no call yet
     std::vector<Program> programs;  // in the order of their first events; few threads execute many
   };
 
@@ -132,11 +155,10 @@ class EventCounter {
   void end_gap(Counts& counts, std::uint64_t time, GapEdge until, const GapCall& after);
   Result<void> write_cells();
   Result<void> write_threads();
-  Result<void> write_stack_ends();
+  Result<void> write_stack_ends(const StackEnds& stacks);
 
-  DatabaseWriter& database_;
-  const Definitions& definitions_;
-  const FrameWriter& frames_;
+  TableWriter tables_;
+  GapFilter wants_gap_;
 
   // Of the thread that adds.
   std::vector<CountedEvent> coming_;
@@ -150,7 +172,7 @@ class EventCounter {
   EventTotals totals_;
   std::vector<Counts> threads_;
   GatheringMap<CellKey, Cell> cells_;
-  std::array<std::uint64_t, 256> end_events_{};       // by how the stack ended
+  StackEnds end_events_{};
   std::map<StackRowId, std::uint64_t> guessed_;       // events of each stack that rests on a guess
   std::uint64_t gap_left_ = std::uint64_t{1} << 62U;  // of all gaps, so that no reader's sum overflows
 

@@ -21,8 +21,8 @@ void EventTotals::add_duration(const Facts& event) {
   std::push_heap(heap.begin(), heap.end(), slower);
 }
 
-Result<void> EventTotals::write(DatabaseWriter& database) {
-  auto latency = database.rows("latency", 3);
+Result<void> EventTotals::write(const TableWriter& tables) {
+  auto latency = tables.rows("latency", 3);
   if (!latency) return latency.error();
   Result<void> done;
   for (std::size_t i = 0; i < latencies_.size(); i++) {
@@ -32,14 +32,14 @@ Result<void> EventTotals::write(DatabaseWriter& database) {
     if (!done) return done;
     latencies_[i] = {};
   }
-  auto error = database.rows("error_cell", 5);
+  auto error = tables.rows("error_cell", 5);
   if (!error) return error.error();
   for (const auto& [key, errors] : errors_) {
     const auto& [kind, number, trigger] = key;
     done = (*error)->add(kind, number, maybe_id(trigger), errors.events, errors.first);
     if (!done) return done;
   }
-  auto notable = database.prepare("INSERT INTO notable_event VALUES(?1, ?2)");
+  auto notable = tables.prepare("INSERT INTO notable_event VALUES(?1, ?2)");
   if (!notable) return notable.error();
   for (const Slow& slow : slowest_)
     if (done = notable->run(std::string_view("slowest"), slow.id); !done) return done;
@@ -47,7 +47,7 @@ Result<void> EventTotals::write(DatabaseWriter& database) {
     if (done = notable->run(std::string_view("wait"), slow.id); !done) return done;
   for (const EventRowId id : open_)
     if (done = notable->run(std::string_view("open"), id); !done) return done;
-  return database.inserter().settle();
+  return tables.inserter().settle();
 }
 
 }  // namespace uscope::store

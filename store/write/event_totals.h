@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "store/db/database.h"
+#include "store/db/table_writer.h"
 #include "store/model/row_ids.h"
 #include "trace/latency.h"
 
@@ -37,7 +37,7 @@ class EventTotals {
   }
 
   // Writes latency, error_cell and notable_event.
-  Result<void> write(DatabaseWriter& database);
+  Result<void> write(const TableWriter& tables);
 
  private:
   struct Slow {

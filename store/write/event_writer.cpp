@@ -19,6 +19,7 @@
 #include "syscalls/syscall_table.h"
 #include "trace/hit.h"
 #include "trace/how.h"
+#include "trace/loss_class.h"
 #include "trace/names.h"
 
 namespace uscope::store {
@@ -37,6 +38,15 @@ std::vector<std::string> texts_of(const std::string& json) {
   return texts;
 }
 
+LossTimes losses_of(const Definitions& definitions) {
+  LossTimes losses;
+  if (definitions.records_missing) losses.set_always();
+  for (const LossFacts& loss : definitions.losses)
+    losses.add(trace::loss_class(loss.cause), loss.count, loss.process, loss.from_ns, loss.until_ns);
+  losses.finish();
+  return losses;
+}
+
 std::int64_t as_signed(std::uint64_t value) {
   return static_cast<std::int64_t>(value);
 }
@@ -53,7 +63,7 @@ EventWriter::EventWriter(DatabaseWriter& database, const Definitions& definition
       sets_(database, definitions, strings),
       futexes_(database, utc_offset_ns),
       signals_(database, frames),
-      counter_(database, definitions, frames) {}
+      counter_(database.tables(), losses_of(definitions)) {}
 
 Result<void> EventWriter::prepare() {
   auto events = database_.rows(
@@ -377,7 +387,10 @@ Result<void> EventWriter::finish(std::optional<std::uint64_t> recorded_until) {
   for (const ThreadRowId row : undefined_tasks_)
     if (auto done = thread->run(row); !done) return done;
   if (auto done = strings_.finish(); !done) return done;
-  return counter_.write();
+  StackEnds stacks{};
+  for (std::uint32_t number = 1; number <= definitions_.stacks.size(); number++)
+    stacks[frames_.ended(StackNumber(number))]++;
+  return counter_.write(stacks);
 }
 
 }  // namespace uscope::store

@@ -6,8 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include "trace/loss_class.h"
-
 namespace uscope::store {
 namespace {
 
@@ -26,14 +24,14 @@ LastingText edge_name(GapEdge edge) {
 
 }  // namespace
 
-GapWriter::GapWriter(DatabaseWriter& database, const Definitions& definitions, std::size_t most_pairs)
-    : database_(database), most_pairs_(most_pairs), all_doubtful_(definitions.records_missing) {
-  for (const LossFacts& loss : definitions.losses) {
-    const trace::LossClass missing = trace::loss_class(loss.cause);
-    if (loss.count == 0 || (missing != trace::LossClass::EVENTS && missing != trace::LossClass::RECORDS)) continue;
-    losses_[loss.process].emplace_back(loss.from_ns, loss.until_ns);
-  }
-  for (auto& [process, spans] : losses_) {
+void LossTimes::add(trace::LossClass missing, std::uint64_t count, trace::ProcessId process, std::uint64_t from_ns,
+                    std::uint64_t until_ns) {
+  if (count == 0 || (missing != trace::LossClass::EVENTS && missing != trace::LossClass::RECORDS)) return;
+  spans_[process].emplace_back(from_ns, until_ns);
+}
+
+void LossTimes::finish() {
+  for (auto& [process, spans] : spans_) {
     std::sort(spans.begin(), spans.end());
     std::vector<Span> merged;
     for (const Span& span : spans) {
@@ -45,6 +43,21 @@ GapWriter::GapWriter(DatabaseWriter& database, const Definitions& definitions, s
     spans = std::move(merged);
   }
 }
+
+bool LossTimes::has(trace::ProcessId process, std::uint64_t from_ns, std::uint64_t until_ns) const {
+  if (always_) return true;
+  for (const trace::ProcessId owner : {process, trace::ProcessId()}) {
+    const auto at = spans_.find(owner);
+    if (at == spans_.end()) continue;
+    const auto span = std::lower_bound(at->second.begin(), at->second.end(), from_ns,
+                                       [](const Span& one, std::uint64_t time) { return one.second < time; });
+    if (span != at->second.end() && span->first <= until_ns) return true;
+  }
+  return false;
+}
+
+GapWriter::GapWriter(const TableWriter& tables, LossTimes losses, std::size_t most_pairs)
+    : tables_(tables), most_pairs_(most_pairs), losses_(std::move(losses)) {}
 
 std::size_t GapWriter::PairHash::operator()(const Pair& pair) const noexcept {
   constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15ULL;
@@ -62,7 +75,7 @@ bool GapWriter::longer(const Gap& a, const Gap& b) {
 }
 
 Result<void> GapWriter::prepare() {
-  auto rows = database_.rows("gap_total", 13);
+  auto rows = tables_.rows("gap_total", 13);
   if (!rows) return rows.error();
   total_rows_ = std::move(*rows);
   return {};
@@ -83,19 +96,6 @@ void GapWriter::keep(const Gap& gap) {
   }
   gaps_.push_back(gap);
   std::push_heap(gaps_.begin(), gaps_.end(), longer);
-}
-
-// A call of the thread may have been lost in the gap.
-bool GapWriter::is_doubtful(const Gap& gap) const {
-  if (all_doubtful_) return true;
-  for (const trace::ProcessId process : {gap.process, trace::ProcessId()}) {
-    const auto at = losses_.find(process);
-    if (at == losses_.end()) continue;
-    const auto span = std::lower_bound(at->second.begin(), at->second.end(), gap.from_ns,
-                                       [](const Span& one, std::uint64_t time) { return one.second < time; });
-    if (span != at->second.end() && span->first <= gap.from_ns + gap.duration) return true;
-  }
-  return false;
 }
 
 Result<void> GapWriter::write_totals(const Totals& totals) {
@@ -120,15 +120,15 @@ Result<void> GapWriter::write_full() {
 Result<void> GapWriter::write() {
   if (auto done = write_full(); !done) return done;
   if (auto done = write_totals(std::exchange(totals_, {})); !done) return done;
-  auto rows = database_.rows("gap", 8);
+  auto rows = tables_.rows("gap", 8);
   if (!rows) return rows.error();
   for (const Gap& gap : gaps_) {
-    auto done =
-        (*rows)->add(gap.thread, stored_time(gap.from_ns), gap.duration, edge_name(gap.since), edge_name(gap.until),
-                     maybe_id(gap.before.event), maybe_id(gap.after.event), is_doubtful(gap));
+    auto done = (*rows)->add(gap.thread, stored_time(gap.from_ns), gap.duration, edge_name(gap.since),
+                             edge_name(gap.until), maybe_id(gap.before.event), maybe_id(gap.after.event),
+                             losses_.has(gap.process, gap.from_ns, gap.from_ns + gap.duration));
     if (!done) return done;
   }
-  return database_.inserter().settle();
+  return tables_.inserter().settle();
 }
 
 }  // namespace uscope::store

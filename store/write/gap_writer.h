@@ -11,10 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "store/db/database.h"
-#include "store/model/definitions.h"
+#include "store/db/table_writer.h"
 #include "store/model/gathering_map.h"
 #include "store/model/row_ids.h"
+#include "trace/ids.h"
+#include "trace/loss_class.h"
 
 namespace uscope::store {
 
@@ -42,19 +43,37 @@ struct Gap {
   std::uint64_t duration = 0;
 };
 
-class GapWriter {
+// When calls may have been lost.
+class LossTimes {
  public:
-  // Both must outlive this object. `most_pairs` is for tests.
-  GapWriter(DatabaseWriter& database, const Definitions& definitions, std::size_t most_pairs = kMostGapPairs);
+  // Records are missing, and nobody knows when.
+  void set_always() { always_ = true; }
+  // A loss of this many; those that leave out no calls do not count.
+  void add(trace::LossClass missing, std::uint64_t count, trace::ProcessId process, std::uint64_t from_ns,
+           std::uint64_t until_ns);
+  void finish();  // after the last one
 
-  Result<void> prepare();  // to be called first
-  void add(const Gap& gap);
-  Result<void> write_full();  // sums that were put aside: adds their rows, see DatabaseWriter::rows()
-  Result<void> write();       // all that has not been written yet
+  // Whether some call of this process may have been lost then.
+  [[nodiscard]] bool has(trace::ProcessId process, std::uint64_t from_ns, std::uint64_t until_ns) const;
 
  private:
   using Span = std::pair<std::uint64_t, std::uint64_t>;  // first and last time
 
+  bool always_ = false;
+  std::unordered_map<trace::ProcessId, std::vector<Span>> spans_;  // after finish(): sorted, disjoint. None: of anybody
+};
+
+class GapWriter {
+ public:
+  // What is behind `tables` must outlive this object. `most_pairs` is for tests.
+  GapWriter(const TableWriter& tables, LossTimes losses, std::size_t most_pairs = kMostGapPairs);
+
+  Result<void> prepare();  // to be called first
+  void add(const Gap& gap);
+  Result<void> write_full();  // sums that were put aside: adds their rows, see TableWriter::rows()
+  Result<void> write();       // all that has not been written yet
+
+ private:
   struct Pair {
     GapEdge since;
     GapEdge until;
@@ -77,16 +96,14 @@ class GapWriter {
   void keep(const Gap& gap);
   using Totals = GatheringMap<Pair, Total, PairHash>;
   Result<void> write_totals(const Totals& totals);
-  [[nodiscard]] bool is_doubtful(const Gap& gap) const;
 
-  DatabaseWriter& database_;
+  TableWriter tables_;
   std::size_t most_pairs_;
   std::unique_ptr<TableRows> total_rows_;
   Totals totals_;
   std::vector<Totals> full_;
-  bool all_doubtful_;                                               // records are missing, and nobody knows when
-  std::unordered_map<trace::ProcessId, std::vector<Span>> losses_;  // of events; sorted, disjoint. None: of anybody
-  std::vector<Gap> gaps_;                                           // a heap, the shortest first
+  LossTimes losses_;
+  std::vector<Gap> gaps_;  // a heap, the shortest first
 };
 
 }  // namespace uscope::store

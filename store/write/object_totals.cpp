@@ -21,7 +21,7 @@ std::size_t ObjectTotals::KeyHash::operator()(const Key& key) const noexcept {
 }
 
 Result<void> ObjectTotals::prepare() {
-  auto rows = database_.rows("object_total", 15);
+  auto rows = tables_.rows("object_total", 15);
   if (!rows) return rows.error();
   rows_ = std::move(*rows);
   return {};

@@ -10,36 +10,20 @@
 #include <memory>
 #include <vector>
 
-#include "store/db/database.h"
+#include "store/db/table_writer.h"
 #include "store/model/gathering_map.h"
 #include "store/model/row_ids.h"
+#include "store/write/call_object.h"
 #include "trace/ids.h"
 
 namespace uscope::store {
-
-// What a call is about. Both none: it is not known.
-struct CallObject {
-  trace::StringRowId folder{};  // where a relative path begins
-  trace::StringRowId name{};
-  bool is_about_any = false;    // false: the call takes no path and no descriptor
-  bool is_path = false;         // `name` is a path that the call was given
-  bool is_folder = false;       // the call, or what opened its descriptor, says so
-  bool has_source = false;      // it reads from another object than the one that it writes to
-  trace::StringRowId source{};  // that one's name
-  bool has_target = false;      // it gives the object another name (rename, link), which is this one
-  trace::StringRowId target_folder{};
-  trace::StringRowId target{};
-  std::uint32_t space =
-      0;                 // the mount namespace of the file, where it is another file than that of this name elsewhere
-  bool changes = false;  // the call changes the object, if it succeeds
-};
 
 class ObjectTotals {
  public:
   static constexpr std::size_t kMost = std::size_t{1} << 16;
 
-  // `database` must outlive this object. `most` is for tests.
-  explicit ObjectTotals(DatabaseWriter& database, std::size_t most = kMost) : database_(database), most_(most) {}
+  // What is behind `tables` must outlive this object. `most` is for tests.
+  explicit ObjectTotals(const TableWriter& tables, std::size_t most = kMost) : tables_(tables), most_(most) {}
 
   struct Facts {
     EventRowId event;
@@ -55,7 +39,7 @@ class ObjectTotals {
 
   Result<void> prepare();  // to be called first
   void add(const Facts& call, const CallObject& object);
-  // Adds rows, see DatabaseWriter::rows(), of what has not been written yet: where counting began anew, and of all.
+  // Adds rows, see TableWriter::rows(), of what has not been written yet: where counting began anew, and of all.
   Result<void> write_full();
   Result<void> write();
 
@@ -87,7 +71,7 @@ class ObjectTotals {
   using Totals = GatheringMap<Key, Total, KeyHash>;
   Result<void> write(const Totals& totals);
 
-  DatabaseWriter& database_;
+  TableWriter tables_;
   std::size_t most_;
   std::unique_ptr<TableRows> rows_;
   Totals totals_;

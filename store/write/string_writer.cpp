@@ -4,10 +4,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <string_view>
 #include <vector>
 
 #include "store/descriptors/descriptor_calls.h"
+#include "store/write/call_object.h"
 #include "support/redactor.h"
 #include "syscalls/syscall_table.h"
 #include "trace/string_kind.h"
@@ -16,18 +19,6 @@ namespace uscope::store {
 namespace {
 
 constexpr std::size_t kAbis = USC_ABI_COUNT;
-
-// By ABI and number. To make it takes longer than a small trace does, so it is made once.
-const std::vector<syscalls::ObjectArgs>& all_object_args() {
-  static const std::vector<syscalls::ObjectArgs> all = [] {
-    std::vector<syscalls::ObjectArgs> made(kAbis * syscalls::kSyscallNumbers);
-    for (std::size_t abi = 0; abi < kAbis; abi++)
-      for (std::uint32_t nr = 0; nr < syscalls::kSyscallNumbers; nr++)
-        made[abi * syscalls::kSyscallNumbers + nr] = syscalls::object_args(static_cast<usc_abi>(abi), nr);
-    return made;
-  }();
-  return all;
-}
 
 bool has_whole_path(std::span<const trace::OrderedString> strings, int arg) {
   return std::any_of(strings.begin(), strings.end(), [arg](const trace::OrderedString& one) {
@@ -165,10 +156,11 @@ bool StringWriter::tells_folder(const usc_event& event, const syscalls::ObjectAr
 // folder (utimensat), and an empty one for the descriptor.
 void StringWriter::find_object(const usc_event& event, std::span<const DescriptorTracker::Named> named,
                                std::span<const trace::OrderedString> strings) {
-  object_ = {};
-  if (event.abi >= kAbis || event.kind >= syscalls::kSyscallNumbers) return;
-  const syscalls::ObjectArgs& args = all_object_args()[event.abi * syscalls::kSyscallNumbers + event.kind];
-  if (!args.any()) return;
+  const syscalls::ObjectArgs& args = object_args_of(event.abi, event.kind);
+  std::array<std::uint64_t, 6> values{};
+  std::copy(std::begin(event.args), std::end(event.args), values.begin());
+  object_ = object_without_names(args, values);
+  if (!object_.is_about_any) return;
   const auto descriptor = [&](int arg) {
     const auto at =
         std::find_if(named.begin(), named.end(), [arg](const DescriptorTracker::Named& one) { return one.arg == arg; });
@@ -185,10 +177,7 @@ void StringWriter::find_object(const usc_event& event, std::span<const Descripto
     object_.is_folder = one.is_folder;
     object_.space = one.space;
   };
-  object_.changes = args.changes || (args.open_flags >= 0 && syscalls::makes_anew(event.args[args.open_flags]));
   if (args.path >= 0) {
-    object_.is_about_any = true;
-    object_.has_target = args.target >= 0;
     if (const trace::OrderedString* target = text(args.target)) {
       object_.target = target->string_id;
       object_.target_folder = descriptors_.target_folder();
@@ -207,16 +196,10 @@ void StringWriter::find_object(const usc_event& event, std::span<const Descripto
       take(descriptor(args.folder));
     }
   } else {
-    // Of an optional descriptor, -1 means none: mmap of anonymous memory.
-    if (args.descriptor > 0 && args.source < 0 &&
-        descriptor_arg(event, static_cast<std::size_t>(args.descriptor)) == -1)
-      return;
-    object_.is_about_any = true;
     if (const trace::OrderedString* address = text(args.address))
       object_.name = address->string_id;
     else
       take(descriptor(args.descriptor));
-    object_.has_source = args.source >= 0;
     object_.source = descriptor(args.source).string_id;
   }
   object_.is_folder = object_.is_folder || tells_folder(event, args, strings);

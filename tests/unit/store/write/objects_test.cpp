@@ -305,7 +305,7 @@ TEST(ObjectTotalsTest, ManyObjectsAreWrittenInParts) {
                          "INSERT INTO kind VALUES(1, 'read', 'syscall', 'x86_64', 0); WITH RECURSIVE n(i) AS (SELECT 1 "
                          "UNION ALL SELECT i + 1 FROM n WHERE i < 10) INSERT INTO string SELECT i, i FROM n");
   ASSERT_TRUE(strings) << strings.error().what;
-  ObjectTotals totals(*database, 4);
+  ObjectTotals totals(database->tables(), 4);
   ASSERT_TRUE(totals.prepare());
   for (int i = 0; i < 100; i++)
     totals.add({.event = EventRowId(1),
@@ -455,8 +455,7 @@ TEST(GapWriterTest, ManyPairsAreWrittenInParts) {
                       "INSERT INTO stack(id, depth, ended, trigger_frame_id, trigger_fallback, folded) SELECT i, 0, "
                       "'root', NULL, 0, '' FROM n");
   ASSERT_TRUE(rows) << rows.error().what;
-  const Definitions definitions;
-  GapWriter gaps(*database, definitions, 4);
+  GapWriter gaps(database->tables(), {}, 4);
   ASSERT_TRUE(gaps.prepare());
   for (std::uint32_t i = 0; i < 100; i++) {
     const GapCall call{{}, KindRowId(1U), StackRowId(1 + i % 10)};
