@@ -23,7 +23,7 @@ namespace {
 constexpr std::string_view kBound = "socket:[at ";
 constexpr std::string_view kHeld =
     "SELECT h.process_id, h.fd, s.value, h.until, h.until_ns, e.ts_ns, k.name, t.process_id, e.stack_id, "
-    "stack.folded, frame.function, module.path, e.id, ";
+    "stack.folded, frame.function, module.path, e.id, e.thread_id, ";
 constexpr std::string_view kHeldTables =
     " FROM held_descriptor h LEFT JOIN string s ON s.id = h.string_id LEFT JOIN event e ON e.id = h.event_id "
     "LEFT JOIN kind k ON k.id = e.kind_id LEFT JOIN thread t ON t.id = e.thread_id "
@@ -41,7 +41,7 @@ class HolderReader {
 
   void take(const SqlRow& row) {
     const ProcessRowId process(row.integer(0));
-    if (!is_wanted(process)) return;
+    if (!is_wanted(process) || !is_in_part(row, process)) return;
     if (row.integer(1) < 0) {
       unknown_.push_back(shown(process));
       return;
@@ -66,7 +66,7 @@ class HolderReader {
     holder.stack = text(row, 9);
     holder.function = text(row, 10);
     holder.module = text(row, 11);
-    holder.fallback = row.integer(13) != 0;
+    holder.fallback = row.integer(14) != 0;
     const bool by_name = row.is_null(5) || inherited;
     groups_[{holder.process, holder.process.empty() ? row.integer(0) : 0, inherited ? row.integer(7) : 0, holder.call,
              row.integer(8), holder.until, by_name ? holder.name.value_or("") : ""}]
@@ -104,6 +104,19 @@ class HolderReader {
     if (name && !query_.paths.empty() && name->starts_with(kBound)) return true;
     const auto object = name ? query_.objects->find(*name) : query_.objects->end();
     return object != query_.objects->end() && (object->second == 0 || event < object->second);
+  }
+
+  // What no event opened was open when its process began, or came into the trace: it is of the process's first thread.
+  [[nodiscard]] bool is_in_part(const SqlRow& row, ProcessRowId id) const {
+    if (query_.part == nullptr || query_.part->is_all()) return true;
+    const Process* process = catalog_.processes.find(id);
+    if (row.integer(1) < 0) return process != nullptr && query_.part->has(*process);
+    if (const Thread* opener = catalog_.threads.find(ThreadRowId(row.integer(13))))
+      return query_.part->has(*opener, row.integer(5));
+    for (const Thread& thread : catalog_.threads)
+      if (thread.process_id == id && process != nullptr && thread.tid == process->pid)
+        return query_.part->has(thread, std::max(thread.start_ns.value_or(catalog_.start_ns), catalog_.start_ns));
+    return !query_.part->chooses_tasks() && query_.part->has(catalog_.start_ns);
   }
 
   [[nodiscard]] bool is_wanted(ProcessRowId id) const {

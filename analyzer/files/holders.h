@@ -10,6 +10,7 @@
 
 #include "analyzer/files/files.h"
 #include "analyzer/read/catalog.h"
+#include "analyzer/read/part.h"
 #include "analyzer/read/top_list.h"
 #include "store/db/database.h"
 #include "support/result.h"
@@ -49,7 +50,8 @@ struct HolderQuery {
   // By the name of an object: only descriptors that were opened before this event (0: any). nullopt: any object.
   std::optional<std::map<std::string, std::int64_t>> objects{};
   bool left_open_only = false;
-  std::size_t lines = 0;  // groups; 0 = all
+  const Part* part = nullptr;  // only what was opened in it; nullptr: at any time
+  std::size_t lines = 0;       // groups; 0 = all
 };
 
 struct HolderList {

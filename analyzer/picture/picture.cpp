@@ -72,8 +72,8 @@ enum Column : int { kId, kThread, kTime, kDuration, kHow, kKind, kResult, kStack
 
 class PictureReader {
  public:
-  PictureReader(const store::Database& database, const Catalog& catalog, const PictureLimits& limits)
-      : database_(database), catalog_(catalog), limits_(limits) {
+  PictureReader(const store::Database& database, const Catalog& catalog, const Part& part, const PictureLimits& limits)
+      : database_(database), catalog_(catalog), part_(part), limits_(limits) {
     picture_.duration_ns = std::clamp<std::int64_t>(difference(catalog.end_ns, catalog.start_ns), 0, kLongest);
   }
 
@@ -91,7 +91,7 @@ class PictureReader {
         "FROM event",
         [&](const SqlRow& row) {
           const Kind* kind = catalog_.kinds.find(KindRowId(row.integer(kKind)));
-          if (kind == nullptr) return;
+          if (kind == nullptr || !is_in_part(row)) return;
           const std::size_t place = catalog_.kinds.index_of(*kind);
           const PictureEvent event = read_event(row, place);
           line.add(event);
@@ -115,6 +115,12 @@ class PictureReader {
   }
 
  private:
+  [[nodiscard]] bool is_in_part(const SqlRow& row) const {
+    if (part_.is_all()) return true;
+    const Thread* thread = catalog_.threads.find(ThreadRowId(row.integer(kThread)));
+    return thread != nullptr && part_.has(*thread, row.integer(kTime));
+  }
+
   // A time of the store, within the trace.
   [[nodiscard]] std::int64_t within(std::int64_t ts_ns) const {
     return std::clamp<std::int64_t>(difference(ts_ns, catalog_.start_ns), 0, picture_.duration_ns);
@@ -178,6 +184,7 @@ class PictureReader {
 
   const store::Database& database_;
   const Catalog& catalog_;
+  const Part& part_;
   const PictureLimits& limits_;
   Picture picture_;
   Triggers triggers_;
@@ -187,8 +194,9 @@ class PictureReader {
 
 }  // namespace
 
-Result<Picture> read_picture(const store::Database& database, const Catalog& catalog, const PictureLimits& limits) {
-  return PictureReader(database, catalog, limits).run();
+Result<Picture> read_picture(const store::Database& database, const Catalog& catalog, const Part& part,
+                             const PictureLimits& limits) {
+  return PictureReader(database, catalog, part, limits).run();
 }
 
 }  // namespace uscope::analyzer

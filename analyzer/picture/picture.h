@@ -12,6 +12,7 @@
 #include "analyzer/picture/stack_tree.h"
 #include "analyzer/picture/time_line.h"
 #include "analyzer/read/catalog.h"
+#include "analyzer/read/part.h"
 #include "store/db/database.h"
 #include "support/result.h"
 
@@ -48,8 +49,8 @@ struct PictureLimits {
   std::size_t stacks = 3000;    // for each weight
 };
 
-// Reads each event once.
-[[nodiscard]] Result<Picture> read_picture(const store::Database& database, const Catalog& catalog,
+// Of a part of the trace, after count_part(). Reads each event once.
+[[nodiscard]] Result<Picture> read_picture(const store::Database& database, const Catalog& catalog, const Part& part,
                                            const PictureLimits& limits = {});
 
 }  // namespace uscope::analyzer

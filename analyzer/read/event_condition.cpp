@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
 #include <string_view>
 #include <utility>
 
+#include "analyzer/read/part.h"
 #include "analyzer/read/path_filter.h"
 #include "analyzer/read/process_filter.h"
 #include "analyzer/read/query.h"
@@ -169,37 +169,28 @@ void Condition::add_tasks(const EventFilter& filter, const Catalog& catalog) {
   add_any_of("e.image_id", images, nullptr);
 }
 
-// Threads that always had such a name, and times for which others had one.
+// Threads that had such a name; of those that had others, too, the name is looked up by the time of the event.
 void Condition::add_thread_names(const std::vector<std::string>& globs, const Catalog& catalog) {
   if (globs.empty()) return;
-  const auto fits = [&](const std::string& name) {
-    return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) { return glob_matches(glob, name); });
-  };
-  std::string always = "[";
-  std::string spans = "[";
+  std::vector<ThreadRowId> named;
+  std::string renamed = "[";
   for (const Thread& thread : catalog.threads) {
-    if (thread.names.empty()) {
-      if (fits(thread.name)) always += fmt::format("{}{}", always.size() > 1 ? "," : "", trace::number_of(thread.id));
-      continue;
-    }
-    std::int64_t from = std::numeric_limits<std::int64_t>::min();
-    const auto add_span = [&](const std::string& name, std::int64_t until) {
-      if (fits(name))
-        spans += fmt::format("{}[{},{},{}]", spans.size() > 1 ? "," : "", trace::number_of(thread.id), from, until);
-      from = until;
-    };
-    const std::string* name = &thread.name;
-    for (const auto& [since, next] : thread.names) {
-      add_span(*name, since);
-      name = &next;
-    }
-    add_span(*name, std::numeric_limits<std::int64_t>::max());
+    if (!was_named(thread, globs)) continue;
+    named.push_back(thread.id);
+    if (!thread.names.empty())
+      renamed += fmt::format("{}{}", renamed.size() > 1 ? "," : "", trace::number_of(thread.id));
   }
-  terms_.push_back(
-      {"e.thread_id IN (SELECT value FROM json_each(" + keep({std::nullopt, always + "]"}) +
-           ")) OR EXISTS (SELECT 1 FROM json_each(" + keep({std::nullopt, spans + "]"}) +
-           ") n WHERE n.value ->> 0 = e.thread_id AND e.ts_ns >= n.value ->> 1 AND e.ts_ns < n.value ->> 2)",
-       nullptr});
+  add_any_of("e.thread_id", named, "event_thread_ts");
+  if (renamed.size() == 1) return;
+  std::string fits;
+  for (const std::string& glob : globs)
+    fits += fmt::format("{}tn.name GLOB {}", fits.empty() ? "" : " OR ", keep({std::nullopt, glob}));
+  // The last name by then.
+  terms_.push_back({"e.thread_id NOT IN (SELECT value FROM json_each(" + keep({std::nullopt, renamed + "]"}) +
+                        ")) OR (SELECT " + fits +
+                        " FROM thread_name tn WHERE tn.thread_id = e.thread_id AND tn.ts_ns <= e.ts_ns ORDER BY "
+                        "tn.ts_ns DESC LIMIT 1)",
+                    nullptr});
 }
 
 void Condition::add_calls(const EventFilter& filter, const Catalog& catalog) {

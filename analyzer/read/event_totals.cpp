@@ -88,8 +88,8 @@ Result<void> read_calls(const store::Database& database, const std::string& sql,
 }
 
 // The slowest calls that wait, or that do not.
-Result<void> read_slowest(const store::Database& database, const Catalog& catalog, std::size_t keep, bool waiting,
-                          std::vector<SingleCall>& calls) {
+Result<void> read_slowest(const store::Database& database, const Catalog& catalog, const Part& part, std::size_t keep,
+                          bool waiting, std::vector<SingleCall>& calls) {
   if (keep <= store::kSlowestKept)
     return read_calls(database,
                       "SELECT e.id, e.dur_ns FROM notable_event n CROSS JOIN event e ON e.id = n.event_id "
@@ -99,10 +99,19 @@ Result<void> read_slowest(const store::Database& database, const Catalog& catalo
   std::string kinds;
   for (const Kind& kind : catalog.kinds)
     if (kind.is_call() && kind.waits == waiting) kinds += (kinds.empty() ? "" : ",") + to_string(kind.id);
-  return read_calls(database,
-                    "SELECT id, dur_ns FROM event WHERE dur_ns IS NOT NULL AND kind_id IN (" + kinds +
-                        ") ORDER BY dur_ns DESC, id LIMIT ?1",
-                    keep, calls);
+  auto query =
+      database.prepare("SELECT id, dur_ns, thread_id, ts_ns FROM event WHERE dur_ns IS NOT NULL AND kind_id IN (" +
+                       kinds + ") ORDER BY dur_ns DESC, id");
+  if (!query) return query.error();
+  while (calls.size() < keep) {
+    auto more = query->step();
+    if (!more) return more.error();
+    if (!*more) break;
+    const Thread* thread = catalog.threads.find(ThreadRowId(query->integer(2)));
+    if (thread != nullptr && part.has(*thread, query->integer(3)))
+      calls.push_back({EventRowId(query->integer(0)), query->integer(1)});
+  }
+  return {};
 }
 
 // From seven columns of gap or gap_total.
@@ -165,14 +174,15 @@ std::uint64_t KindTotals::percentile(double percent) const {
   return steps.back().up_to_ns;
 }
 
-Result<EventTotals> read_totals(const store::Database& database, const Catalog& catalog, std::size_t keep) {
+Result<EventTotals> read_totals(const store::Database& database, const Catalog& catalog, const Part& part,
+                                std::size_t keep) {
   EventTotals totals;
   auto done = read_kind_totals(database, catalog, totals);
   if (done) done = read_bytes(database, catalog, totals);
   if (done) done = read_tasks(database, catalog, totals);
   if (done) done = read_programs(database, totals);
-  if (done) done = read_slowest(database, catalog, keep, false, totals.slowest);
-  if (done) done = read_slowest(database, catalog, keep, true, totals.longest_waits);
+  if (done) done = read_slowest(database, catalog, part, keep, false, totals.slowest);
+  if (done) done = read_slowest(database, catalog, part, keep, true, totals.longest_waits);
   if (done) done = read_gaps(database, keep, totals.longest_gaps);
   if (done) done = read_gap_totals(database, totals);
   if (done)

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/read/catalog.h"
+#include "analyzer/read/part.h"
 
 namespace uscope::analyzer {
 
@@ -104,8 +105,9 @@ struct EventTotals {
 constexpr std::size_t kGapPairsRead = 1000;
 
 // Keeps `keep` single calls in each list. If that is more than the loader stored (1000), the slowest, and the longest
-// waits, are searched in all events.
-[[nodiscard]] Result<EventTotals> read_totals(const store::Database& database, const Catalog& catalog,
+// waits, are searched in all events of the part, for which the totals are: of a recording or, after count_part(), of
+// less.
+[[nodiscard]] Result<EventTotals> read_totals(const store::Database& database, const Catalog& catalog, const Part& part,
                                               std::size_t keep);
 
 }  // namespace uscope::analyzer

@@ -132,10 +132,13 @@ Result<std::vector<SignalLine>> read_signals(const store::Database& database) {
 
 Result<std::map<SignalTo, SignalParty>> last_senders(const store::Database& database) {
   std::map<SignalTo, SignalParty> senders;
+  // Of all the recording: it tells why a process ended.
   auto done = each_row(database,
-                       "SELECT s.receiver_pid, s.number, s.sender_pid, s.sender, max(e.ts_ns) FROM signal s "
-                       "JOIN event e ON e.id = s.event_id WHERE s.result IS NOT NULL AND s.result <> 'ignored' "
-                       "GROUP BY s.receiver_pid, s.number",
+                       "SELECT s.receiver_pid, s.number, s.sender_pid, s.sender, max(e.ts_ns) FROM " +
+                           database.table("signal") +
+                           " s "
+                           "JOIN event e ON e.id = s.event_id WHERE s.result IS NOT NULL AND s.result <> 'ignored' "
+                           "GROUP BY s.receiver_pid, s.number",
                        [&](const SqlRow& row) {
                          senders[{row.integer(0), row.integer(1)}] = {row.maybe_integer(2), text(row, 3)};
                        });

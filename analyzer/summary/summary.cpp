@@ -9,11 +9,14 @@
 #include <bit>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
 
 #include "analyzer/read/catalog.h"
 #include "analyzer/read/event_totals.h"
+#include "analyzer/read/part.h"
+#include "analyzer/read/part_totals.h"
 #include "analyzer/read/query.h"
 #include "analyzer/read/trigger_modules.h"
 #include "analyzer/summary/signals.h"
@@ -72,7 +75,12 @@ class Summarizer {
     auto catalog = read_catalog(database_);
     if (!catalog) return catalog.error();
     catalog_ = std::move(*catalog);
-    auto totals = read_totals(database_, catalog_, instances());
+    part_.emplace(catalog_, limits_.part);
+    if (!part_->is_all()) {
+      if (auto done = count_part(database_, catalog_, *part_); !done) return done.error();
+      summary_.part = limits_.part;
+    }
+    auto totals = read_totals(database_, catalog_, *part_, instances());
     if (!totals) return totals.error();
     totals_ = std::move(*totals);
     for (const auto step : {&Summarizer::losses, &Summarizer::trace, &Summarizer::stack_ends, &Summarizer::walks,
@@ -90,6 +98,7 @@ class Summarizer {
 
   Result<void> losses();
   Result<void> trace();
+  void count_programs();
   Result<void> stack_ends();
   Result<void> walks();
   Result<void> unwind();
@@ -110,6 +119,7 @@ class Summarizer {
   const store::Database& database_;
   const SummaryLimits& limits_;
   Catalog catalog_;
+  std::optional<Part> part_;  // after catalog_ is read
   EventTotals totals_;
   Summary summary_;
 };
@@ -145,20 +155,46 @@ Result<void> Summarizer::trace() {
   facts.meta = catalog_.meta;
   facts.start_ns = catalog_.start_ns;
   facts.began_ns = catalog_.since_1970(0);
-  facts.duration_ns = difference(catalog_.end_ns, catalog_.start_ns);
+  facts.duration_ns = part_->duration_ns();
+  facts.whole_ns = difference(catalog_.end_ns, catalog_.start_ns);
   facts.events = totals_.events;
   facts.errors = totals_.errors;
   facts.open = totals_.open;
-  facts.processes = catalog_.processes.size();
-  facts.threads = catalog_.threads.size();
-  facts.images = catalog_.images.size();
-  facts.program_starts = facts.images;
-  if (facts.meta.count("command") == 0)
-    for (const Process& process : catalog_.processes)
-      if (!process.images.empty() && process.start_ns && *process.start_ns < catalog_.start_ns) facts.program_starts--;
+  const auto in_part = [this](const auto& task) { return part_->has(task); };
+  const auto count = [&](const auto& tasks) {
+    return static_cast<std::uint64_t>(std::count_if(tasks.begin(), tasks.end(), in_part));
+  };
+  facts.processes = count(catalog_.processes);
+  facts.threads = count(catalog_.threads);
+  count_programs();
   if (facts.duration_ns > 0)
     facts.events_per_second = static_cast<double>(facts.events) * 1e9 / static_cast<double>(facts.duration_ns);
   return {};
+}
+
+// An exec belongs to the part if the process's first thread, as which it goes on, is in it then.
+void Summarizer::count_programs() {
+  TraceFacts& facts = summary_.trace;
+  std::unordered_map<ProcessRowId, std::vector<const Thread*>> first_threads;
+  for (const Thread& thread : catalog_.threads) {
+    const Process* process = catalog_.processes.find(thread.process_id);
+    if (process != nullptr && process->pid == thread.tid) first_threads[process->id].push_back(&thread);
+  }
+  for (const Image& image : catalog_.images) {
+    const auto threads = first_threads.find(image.process_id);
+    const std::int64_t ts_ns = image.ts_ns.value_or(catalog_.start_ns);
+    const bool is_here = threads == first_threads.end()
+                             ? !part_->chooses_tasks() && part_->has(ts_ns)
+                             : std::any_of(threads->second.begin(), threads->second.end(),
+                                           [&](const Thread* thread) { return part_->has(*thread, ts_ns); });
+    if (!is_here) continue;
+    facts.images++;
+    const Process* process = catalog_.processes.find(image.process_id);
+    const bool ran_already = facts.meta.count("command") == 0 && process != nullptr &&
+                             process->images.front() == image.id && process->start_ns &&
+                             *process->start_ns < catalog_.start_ns;
+    if (!ran_already) facts.program_starts++;
+  }
 }
 
 Result<void> Summarizer::stack_ends() {
@@ -260,11 +296,11 @@ Result<void> Summarizer::verify() {
 }
 
 Result<void> Summarizer::tasks() {
-  return add_processes_and_threads(database_, catalog_, totals_, limits_, summary_);
+  return add_processes_and_threads(database_, catalog_, *part_, totals_, limits_, summary_);
 }
 
 Result<void> Summarizer::time() {
-  auto shares = read_time(database_, catalog_, {.lines = limits_.lines});
+  auto shares = read_time(database_, catalog_, {.scope = limits_.part, .lines = limits_.lines});
   if (!shares) return shares.error();
   summary_.time = std::move(*shares);
   return {};

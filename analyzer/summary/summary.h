@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analyzer/files/files.h"
+#include "analyzer/read/event_filter.h"
 #include "analyzer/read/event_totals.h"
 #include "analyzer/read/row_ids.h"
 #include "analyzer/read/top_list.h"
@@ -39,7 +40,8 @@ struct TraceFacts {
   std::map<std::string, std::string> meta;  // copy of the meta table
   std::int64_t start_ns = 0;                // CLOCK_MONOTONIC; all relative times count from here
   std::optional<std::int64_t> began_ns;     // the same moment since 1970, by the system clock; nullopt: not known
-  std::int64_t duration_ns = 0;
+  std::int64_t duration_ns = 0;             // of the part
+  std::int64_t whole_ns = 0;                // of the recording
   std::uint64_t events = 0;
   std::uint64_t errors = 0;
   std::uint64_t open = 0;
@@ -264,6 +266,9 @@ struct SignalLine {
 };
 
 struct Summary {
+  std::optional<EventFilter> part;  // what all but the following is limited to; nullopt: it is the whole recording
+  // Always of the whole recording: losses, walks, unwind, debug_troubles, verify, TraceFacts::meta; and when and how a
+  // process began and ended.
   std::vector<LossLine> losses;  // largest first
   TraceFacts trace;
   std::vector<EndedLine> stack_ends;  // by events
@@ -294,9 +299,11 @@ struct Summary {
 
 struct SummaryLimits {
   std::size_t lines = 20;  // of each list; 0 = no limit (but single calls, gaps and their pairs: 1000)
+  EventFilter part{};      // of its members those that choose tasks and a span of time: part.h
 };
 
-// Reads the totals that the loader counted, and a few small tables; single events only for lines that show them.
+// Reads the totals that the loader counted, and a few small tables; single events only for lines that show them. For a
+// part of the recording, it calls count_part().
 [[nodiscard]] Result<Summary> summarize(const store::Database& database, const SummaryLimits& limits = {});
 
 }  // namespace uscope::analyzer

@@ -16,9 +16,9 @@ namespace {
 
 class TaskSummary {
  public:
-  TaskSummary(const store::Database& database, const Catalog& catalog, const EventTotals& totals,
+  TaskSummary(const store::Database& database, const Catalog& catalog, const Part& part, const EventTotals& totals,
               const SummaryLimits& limits, Summary& summary)
-      : database_(database), catalog_(catalog), totals_(totals), limits_(limits), summary_(summary) {
+      : database_(database), catalog_(catalog), part_(part), totals_(totals), limits_(limits), summary_(summary) {
     count_programs();
   }
 
@@ -36,6 +36,7 @@ class TaskSummary {
 
   const store::Database& database_;
   const Catalog& catalog_;
+  const Part& part_;
   const EventTotals& totals_;
   const SummaryLimits& limits_;
   Summary& summary_;
@@ -48,7 +49,7 @@ std::map<ImageRowId, ProcessTotals> TaskSummary::earlier_programs(const Process&
   const auto at = programs_.find(process.id);
   if (at == programs_.end()) return {};
   std::map<ImageRowId, ProcessTotals> earlier = at->second;
-  const Image* last = catalog_.last_image(process);
+  const Image* last = catalog_.image_at(process, part_.until_ns());
   if (last) earlier.erase(last->id);
   earlier.erase(ImageRowId());
   return earlier;
@@ -103,7 +104,7 @@ ProcessLine TaskSummary::process_line(const Process& process) const {
   line.pid = process.pid;
   line.ns_pid = process.ns_pid;
   if (const Process* parent = catalog_.processes.find(process.parent_id)) line.parent_pid = parent->pid;
-  if (const Image* image = catalog_.last_image(process)) {
+  if (const Image* image = catalog_.image_at(process, part_.until_ns())) {
     line.name = image->name;
     line.path = image->path;
     line.argv = image->argv;
@@ -113,7 +114,7 @@ ProcessLine TaskSummary::process_line(const Process& process) const {
   line.exit_code = process.exit_code;
   line.exit_signal = process.exit_signal;
   line.stopped = process.stopped;
-  line.threads = process.threads;
+  line.threads = part_.threads_of(process);
   line.uses_io_uring = process.uses_io_uring;
   const ProcessTotals& totals = totals_.processes[catalog_.processes.index_of(process)];
   line.uids = uids_of(process, process.images.empty() ? ImageRowId() : process.images.back());
@@ -149,6 +150,7 @@ Result<void> TaskSummary::processes() {
   for (const Process& process : catalog_.processes) of_pid[process.pid]++;
   std::vector<ProcessLine> lines;
   for (const Process& process : catalog_.processes) {
+    if (!part_.has(process)) continue;
     lines.push_back(process_line(process));
     const auto sender = senders->find({process.pid, process.exit_signal.value_or(0)});
     if (sender != senders->end() && sender->second.pid && of_pid[process.pid] == 1)
@@ -191,11 +193,12 @@ void TaskSummary::threads() {
   std::unordered_map<ThreadRowId, std::vector<const ProgramTotals*>> programs;
   for (const ProgramTotals& program : totals_.programs) programs[program.thread].push_back(&program);
   for (const Thread& thread : catalog_.threads) {
+    if (!part_.has(thread)) continue;
     const ThreadTotals& totals = totals_.threads[catalog_.threads.index_of(thread)];
     ThreadLine line{.pid = 0,
                     .tid = thread.tid,
                     .process = "",
-                    .thread = thread.name,
+                    .thread = thread.name_at(part_.spans_of(thread).back().second),
                     .events = totals.events,
                     .errors = totals.errors,
                     .total_ns = totals.total_ns,
@@ -203,7 +206,7 @@ void TaskSummary::threads() {
                     .between_ns = totals.gap_ns};
     if (const Process* process = catalog_.processes.find(thread.process_id)) {
       line.pid = process->pid;
-      const Image* last = catalog_.last_image(*process);
+      const Image* last = catalog_.image_at(*process, part_.until_ns());
       if (last) line.process = last->name;
       for (const ProgramTotals* program : programs[thread.id])
         if (program->image && (!last || program->image != last->id))
@@ -218,9 +221,9 @@ void TaskSummary::threads() {
 
 }  // namespace
 
-Result<void> add_processes_and_threads(const store::Database& database, const Catalog& catalog,
+Result<void> add_processes_and_threads(const store::Database& database, const Catalog& catalog, const Part& part,
                                        const EventTotals& totals, const SummaryLimits& limits, Summary& summary) {
-  TaskSummary tasks(database, catalog, totals, limits, summary);
+  TaskSummary tasks(database, catalog, part, totals, limits, summary);
   tasks.threads();
   return tasks.processes();
 }

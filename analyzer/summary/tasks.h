@@ -5,6 +5,7 @@
 
 #include "analyzer/read/catalog.h"
 #include "analyzer/read/event_totals.h"
+#include "analyzer/read/part.h"
 #include "analyzer/summary/summary.h"
 #include "store/db/database.h"
 #include "support/result.h"
@@ -13,7 +14,7 @@ namespace uscope::analyzer {
 
 // Fills `processes`, `threads` and `io_uring`.
 [[nodiscard]] Result<void> add_processes_and_threads(const store::Database& database, const Catalog& catalog,
-                                                     const EventTotals& totals, const SummaryLimits& limits,
-                                                     Summary& summary);
+                                                     const Part& part, const EventTotals& totals,
+                                                     const SummaryLimits& limits, Summary& summary);
 
 }  // namespace uscope::analyzer

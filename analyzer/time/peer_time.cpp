@@ -18,10 +18,10 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/read/part.h"
 #include "analyzer/read/peer_name.h"
 #include "analyzer/read/process_filter.h"
 #include "analyzer/read/query.h"
-#include "analyzer/time/time_scope.h"
 #include "syscalls/call_traits.h"
 
 namespace uscope::analyzer {
@@ -128,7 +128,7 @@ class PeerReader {
   const PeerQuery& query_;
   const store::Database& database_;
   TimeStacks& stacks_;
-  TimeScope scope_;
+  Part scope_;
   PeerTimes found_;
   std::map<Descriptor, std::shared_ptr<Connection>> connections_;
   std::size_t numbers_ = 0;
@@ -248,7 +248,7 @@ void PeerReader::add(const SqlRow& row) {
   transfer(*connections_[descriptor], {.begin_ns = ts,
                                        .end_ns = end,
                                        .writes = call.transfer.writes,
-                                       .counted = scope_.has(*thread),
+                                       .counted = scope_.chooses(*thread, ts),
                                        .stack = StackRowId(row.integer(5)),
                                        .image = ImageRowId(row.integer(6))});
 }

@@ -13,8 +13,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/read/part.h"
 #include "analyzer/read/query.h"
-#include "analyzer/time/time_scope.h"
 #include "trace/names.h"
 
 namespace uscope::analyzer {
@@ -63,7 +63,8 @@ class TimeReader {
   Result<void> stacks(const TimeSweep& sweep, TimeStacks& stacks);
   Result<void> waiting(const TimeSweep& sweep, TimeStacks& stacks);
 
-  [[nodiscard]] bool cut(TimeEvent& event) const;
+  void add_span(const Thread& thread, const Part::Span& span, std::int64_t until);
+  [[nodiscard]] bool cut(TimeEvent& event, const Part::Span& span) const;
   [[nodiscard]] CallTime call_time(std::size_t call, const TimeParts& parts) const;
   [[nodiscard]] std::string call_name(std::size_t call) const;
   [[nodiscard]] std::uint64_t error_of(const TimeParts& parts, std::uint64_t whole) const;
@@ -90,11 +91,13 @@ class TimeReader {
   const store::Database& database_;
   const Catalog& catalog_;
   const TimeQuery& query_;
-  TimeScope scope_;
+  Part scope_;
   TimeShares shares_;
-  std::vector<TimeUse> uses_;                                              // like Catalog::kinds
-  std::vector<TimeSpan> spans_;                                            // like Catalog::threads
-  std::vector<bool> counted_;                                              // likewise: the filter lets it through
+  std::vector<TimeUse> uses_;  // like Catalog::kinds
+  // The sweep's threads: one for each span of time for which the scope has a thread.
+  std::vector<TimeSpan> spans_;
+  std::vector<const Thread*> thread_of_;  // likewise
+  std::vector<std::size_t> first_span_;   // like Catalog::threads: the place of its first one
   std::map<std::pair<std::int64_t, std::int64_t>, const Thread*> by_tid_;  // by pid and tid: the last of that name
 };
 
@@ -107,47 +110,56 @@ void TimeReader::choose_uses() {
     recorded.off_cpu = recorded.off_cpu || kind.source == trace::source_name(USC_SOURCE_OFFCPU);
   }
   const auto ran = catalog_.meta_number("ran_ns");
-  if (recorded.samples && ran && *ran > 0 && scope_.is_all()) shares_.kernel_ran_ns = static_cast<std::uint64_t>(*ran);
+  if (recorded.samples && ran && *ran > 0 && scope_.is_whole())
+    shares_.kernel_ran_ns = static_cast<std::uint64_t>(*ran);
   const auto calls = catalog_.meta.find("calls");
   recorded.all_calls = recorded.calls && (calls == catalog_.meta.end() || calls->second == "all");
 }
 
-// Cuts what an event says at the borders of the span that is asked for. Nothing is left of it: false.
-bool TimeReader::cut(TimeEvent& event) const {
+// Cuts what an event says at the borders of the span. Nothing is left of it: false.
+bool TimeReader::cut(TimeEvent& event, const Part::Span& span) const {
+  const std::int64_t since = span.first;
+  // A name ends where the next one begins.
+  const std::int64_t until = span.second == scope_.until_ns() ? span.second : span.second + 1;
   const bool is_moment = event.use == TimeUse::kUser || event.use == TimeUse::kKernel;
   const std::int64_t begin = event.ts_ns;
-  if (begin >= scope_.until_ns() || (is_moment && begin < scope_.since_ns())) return false;
-  if (is_moment) return true;
+  if (is_moment) return begin >= since && begin <= span.second;
+  if (begin >= until) return false;
   const std::int64_t end = event.dur_ns ? difference(begin, difference(0, std::max<std::int64_t>(0, *event.dur_ns)))
                                         : std::numeric_limits<std::int64_t>::max();
-  if (end < scope_.since_ns() || (end == scope_.since_ns() && event.dur_ns && *event.dur_ns > 0)) return false;
-  event.ts_ns = std::max(begin, scope_.since_ns());
+  if (end < since || (end == since && event.dur_ns && *event.dur_ns > 0)) return false;
+  event.ts_ns = std::max(begin, since);
   if (!event.dur_ns) return true;
   // The wait for a CPU is the last part of a time off it.
   if (event.use != TimeUse::kCall)
-    event.part_ns = std::max<std::int64_t>(
-        0, std::min(end, scope_.until_ns()) - std::max(event.ts_ns, difference(end, event.part_ns)));
-  event.dur_ns = end > scope_.until_ns() ? std::nullopt : std::optional(difference(end, event.ts_ns));
+    event.part_ns =
+        std::max<std::int64_t>(0, std::min(end, until) - std::max(event.ts_ns, difference(end, event.part_ns)));
+  event.dur_ns = end > until ? std::nullopt : std::optional(difference(end, event.ts_ns));
   return true;
 }
 
 void TimeReader::choose_threads() {
   const std::int64_t until =
       std::min({catalog_.end_ns, catalog_.meta_number("calls_until_ns").value_or(catalog_.end_ns), scope_.until_ns()});
-  const std::int64_t since = std::max(catalog_.start_ns, scope_.since_ns());
   for (const Thread& thread : catalog_.threads) {
-    TimeSpan span{.begin_ns = thread.start_ns, .end_ns = until};
-    if (span.begin_ns) {
-      span.is_new = *span.begin_ns >= since && shares_.recorded.samples && shares_.recorded.off_cpu;
-      span.begin_ns = std::min(std::max(*span.begin_ns, since), until);
-    }
-    for (const std::optional<std::int64_t>& end : {thread.end_ns, thread.left_ns})
-      if (end) span.end_ns = std::min(span.end_ns, *end);
-    spans_.push_back(span);
+    first_span_.push_back(spans_.size());
+    for (const Part::Span& span : scope_.spans_of(thread)) add_span(thread, span, until);
     const Process* process = catalog_.processes.find(thread.process_id);
-    counted_.push_back(scope_.has(thread));
     if (process != nullptr) by_tid_[{process->pid, thread.tid}] = &thread;
   }
+}
+
+void TimeReader::add_span(const Thread& thread, const Part::Span& span, std::int64_t until) {
+  const std::int64_t since = std::max(catalog_.start_ns, span.first);
+  TimeSpan lived{.begin_ns = thread.start_ns, .end_ns = std::min(until, span.second)};
+  if (lived.begin_ns) {
+    lived.is_new = *lived.begin_ns >= since && shares_.recorded.samples && shares_.recorded.off_cpu;
+    lived.begin_ns = std::min(std::max(*lived.begin_ns, since), lived.end_ns);
+  }
+  for (const std::optional<std::int64_t>& end : {thread.end_ns, thread.left_ns})
+    if (end) lived.end_ns = std::min(lived.end_ns, *end);
+  spans_.push_back(lived);
+  thread_of_.push_back(&thread);
 }
 
 Result<void> TimeReader::sweep_events(TimeSweep& sweep) const {
@@ -161,8 +173,9 @@ Result<void> TimeReader::sweep_events(TimeSweep& sweep) const {
     if (thread == nullptr || kind == nullptr) return;
     const std::size_t place = catalog_.threads.index_of(*thread);
     const std::size_t call = catalog_.kinds.index_of(*kind);
-    if (!counted_[place] || uses_[call] == TimeUse::kNothing) return;
-    TimeEvent event{.thread = place,
+    const std::vector<Part::Span>& spans = scope_.spans_of(*thread);
+    if (spans.empty() || uses_[call] == TimeUse::kNothing) return;
+    TimeEvent event{.thread = first_span_[place],
                     .use = uses_[call],
                     .call = call + 1,
                     .ts_ns = row.integer(2),
@@ -177,7 +190,15 @@ Result<void> TimeReader::sweep_events(TimeSweep& sweep) const {
     // An exit without an entry is a moment.
     if (event.use == TimeUse::kCall && !event.dur_ns && row.text(4) == trace::how_name(USC_HOW_NO_ENTRY))
       event.dur_ns = 0;
-    if (cut(event)) sweep.add(event);
+    // From the first span that has not ended when the event begins.
+    for (auto span = std::partition_point(spans.begin(), spans.end(),
+                                          [&](const Part::Span& one) { return one.second < event.ts_ns; });
+         span != spans.end(); ++span) {
+      TimeEvent part = event;
+      part.thread += static_cast<std::size_t>(span - spans.begin());
+      if (!cut(part, *span)) break;
+      sweep.add(part);
+    }
   };
   auto done = each_row(database_,
                        std::string("SELECT thread_id, kind_id, ts_ns, dur_ns, how, stack_id, a0, a1, a2 FROM event ") +
@@ -259,16 +280,17 @@ void TimeReader::hold_against_kernel() {
 
 void TimeReader::threads(const TimeSweep& sweep) {
   std::vector<ThreadTime> lines(catalog_.threads.size());
+  std::map<std::pair<std::size_t, std::size_t>, TimeParts> inside;  // by thread and call
   for (const auto& [cell, parts] : sweep.by_thread()) {
-    ThreadTime& line = lines[static_cast<std::size_t>(cell.of)];
-    line += parts;
+    const std::size_t place = catalog_.threads.index_of(*thread_of_[static_cast<std::size_t>(cell.of)]);
+    lines[place] += parts;
     shares_.all += parts;
+    if (cell.call != 0) inside[{place, cell.call}] += parts;
   }
-  for (const auto& [cell, parts] : sweep.by_thread())
-    if (cell.call != 0) lines[static_cast<std::size_t>(cell.of)].inside.push_back(call_time(cell.call, parts));
+  for (const auto& [at, parts] : inside) lines[at.first].inside.push_back(call_time(at.second, parts));
   for (const Thread& thread : catalog_.threads) {
     const std::size_t place = catalog_.threads.index_of(thread);
-    if (!counted_[place]) continue;
+    if (!scope_.has(thread)) continue;
     ThreadTime& line = lines[place];
     line.tid = thread.tid;
     line.thread = thread.name;
@@ -281,7 +303,8 @@ void TimeReader::threads(const TimeSweep& sweep) {
       }
     }
     line.names = thread.names_since(since);
-    line.total_ns = sweep.lived_ns(place);
+    for (std::size_t span = 0; span < scope_.spans_of(thread).size(); span++)
+      line.total_ns += sweep.lived_ns(first_span_[place] + span);
     shares_.all.total_ns += line.total_ns;
     divide(line);
     line.inside = longest(std::move(line.inside)).lines;

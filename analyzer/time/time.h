@@ -119,7 +119,7 @@ struct TimeShares {
 };
 
 struct TimeQuery {
-  // Of its members only those that choose tasks and a span of time: time_scope.h.
+  // Of its members only those that choose tasks and a span of time: part.h.
   EventFilter scope{};
   std::size_t lines = 0;  // of each list; 0 = all
 };

@@ -10,6 +10,7 @@
 
 #include "analyzer/picture/picture.h"
 #include "analyzer/read/catalog.h"
+#include "analyzer/read/part.h"
 #include "analyzer/read/process_tree.h"
 #include "analyzer/summary/summary.h"
 #include "cli/render/json.h"
@@ -109,10 +110,19 @@ ordered_json lane(const Catalog& catalog, const analyzer::Thread& thread, const 
           {"id", column(lane.marks, [](const auto& mark) { return mark.event.value(); })}};
 }
 
-ordered_json lanes(const Catalog& catalog, const Picture& picture) {
+// Threads that are not in the part have none.
+std::vector<std::size_t> lane_numbers(const Catalog& catalog, const analyzer::Part& part) {
+  std::vector<std::size_t> numbers;
+  std::size_t lanes = 0;
+  for (const analyzer::Thread& thread : catalog.threads) numbers.push_back(part.has(thread) ? lanes++ : 0);
+  numbers.push_back(lanes);  // events without a thread
+  return numbers;
+}
+
+ordered_json lanes(const Catalog& catalog, const analyzer::Part& part, const Picture& picture) {
   ordered_json out = ordered_json::array();
   for (const analyzer::Thread& thread : catalog.threads)
-    out.push_back(lane(catalog, thread, picture.threads[catalog.threads.index_of(thread)]));
+    if (part.has(thread)) out.push_back(lane(catalog, thread, picture.threads[catalog.threads.index_of(thread)]));
   return out;
 }
 
@@ -124,10 +134,11 @@ ordered_json heat(const Picture& picture) {
           {"leftOut", picture.heat_left_out}};
 }
 
-ordered_json cube(const Picture& picture) {
+ordered_json cube(const Picture& picture, const std::vector<std::size_t>& lanes) {
   return {
       {"cell", column(picture.cube, [](const auto& count) { return count.cell; })},
-      {"thread", column(picture.cube, [](const auto& count) { return count.thread; })},
+      {"thread",
+       column(picture.cube, [&](const auto& count) { return lanes[std::min(count.thread, lanes.size() - 1)]; })},
       {"time", column(picture.cube, [](const auto& count) { return count.time; })},
       {"step", column(picture.cube, [](const auto& count) { return count.step ? static_cast<int>(*count.step) : -1; })},
       {"events", column(picture.cube, [](const auto& count) { return count.events; })},
@@ -148,7 +159,7 @@ ordered_json stack_tree_object(const analyzer::StackTree& tree) {
 }
 
 // In the order of a tree, each with its depth.
-ordered_json processes(const analyzer::ProcessTree& tree) {
+ordered_json processes(const analyzer::ProcessTree& tree, const Catalog& catalog, const analyzer::Part& part) {
   ordered_json out = ordered_json::array();
   std::vector<std::pair<std::size_t, std::size_t>> todo;  // node, depth
   for (auto root = tree.roots.rbegin(); root != tree.roots.rend(); ++root) todo.emplace_back(*root, 0);
@@ -156,6 +167,11 @@ ordered_json processes(const analyzer::ProcessTree& tree) {
     const auto [place, depth] = todo.back();
     todo.pop_back();
     const analyzer::ProcessNode& node = tree.nodes[place];
+    const analyzer::Process* process = catalog.processes.find(node.id);
+    const bool is_in_part = process == nullptr || part.has(*process);
+    const std::size_t below = is_in_part ? depth + 1 : depth;
+    for (auto child = node.children.rbegin(); child != node.children.rend(); ++child) todo.emplace_back(*child, below);
+    if (!is_in_part) continue;
     ordered_json images = ordered_json::array();
     for (const auto& image : node.images)
       images.push_back({{"ts", json_value(image.ts_ns)},
@@ -168,12 +184,10 @@ ordered_json processes(const analyzer::ProcessTree& tree) {
                    {"end", json_value(node.end_ns)},
                    {"ended", ended(node)},
                    {"failed", node.exit_code.value_or(0) != 0 || node.exit_signal.has_value()},
-                   {"threads", node.threads},
+                   {"threads", process == nullptr ? node.threads : part.threads_of(*process)},
                    {"events", node.events},
                    {"notes", notes(node)},
                    {"images", images}});
-    for (auto child = node.children.rbegin(); child != node.children.rend(); ++child)
-      todo.emplace_back(*child, depth + 1);
   }
   return out;
 }
@@ -190,14 +204,16 @@ ordered_json lines_of(std::string_view text) {
 
 }  // namespace
 
-Result<ordered_json> report_page(const store::Database& database, const std::string& file, std::size_t lines) {
-  auto summary = analyzer::summarize(database, {.lines = lines});
+Result<ordered_json> report_page(const store::Database& database, const std::string& file,
+                                 const analyzer::EventFilter& filter, std::size_t lines) {
+  auto summary = analyzer::summarize(database, {.lines = lines, .part = filter});
   if (!summary) return summary.error();
   auto catalog = analyzer::read_catalog(database);
   if (!catalog) return catalog.error();
+  const analyzer::Part part(*catalog, filter);
   auto tree = analyzer::build_tree(database);
   if (!tree) return tree.error();
-  auto picture = analyzer::read_picture(database, *catalog);
+  auto picture = analyzer::read_picture(database, *catalog, part);
   if (!picture) return picture.error();
   constexpr std::size_t kHeadColumns = 130;
   ordered_json report = report_value(*summary);
@@ -209,11 +225,11 @@ Result<ordered_json> report_page(const store::Database& database, const std::str
                       {"timeSteps", analyzer::kTimeSteps},
                       {"kinds", kinds(*catalog)},
                       {"cells", cells(*picture)},
-                      {"threads", lanes(*catalog, *picture)},
+                      {"threads", lanes(*catalog, part, *picture)},
                       {"heat", heat(*picture)},
-                      {"cube", cube(*picture)},
+                      {"cube", cube(*picture, lane_numbers(*catalog, part))},
                       {"stacks", stack_tree_object(picture->stacks)},
-                      {"processes", processes(*tree)}};
+                      {"processes", processes(*tree, *catalog, part)}};
 }
 
 }  // namespace uscope::cli

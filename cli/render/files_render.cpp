@@ -8,6 +8,7 @@
 
 #include "cli/render/holders_render.h"
 #include "cli/render/json.h"
+#include "cli/render/part_text.h"
 #include "cli/render/text_table.h"
 #include "cli/render/trigger_cell.h"
 #include "cli/render/units.h"
@@ -164,7 +165,8 @@ std::string files_text(analyzer::FileTable table, const FilesLayout& layout, con
   return out + held_by_text(held, layout.callers, width);
 }
 
-std::string files_json(const analyzer::FileTable& table, bool callers, const analyzer::HolderList& held) {
+std::string files_json(const analyzer::FileTable& table, bool callers, const analyzer::HolderList& held,
+                       const analyzer::EventFilter* part) {
   nlohmann::ordered_json lines = nlohmann::ordered_json::array();
   for (const auto& line : table.files.lines) lines.push_back(file_json(line));
   nlohmann::ordered_json list;
@@ -172,7 +174,8 @@ std::string files_json(const analyzer::FileTable& table, bool callers, const ana
     list = {{"total", table.callers.total}, {"lines", nlohmann::ordered_json::array()}};
     for (const auto& line : table.callers.lines) list["lines"].push_back(caller_json(line));
   }
-  return dump({{"total", table.files.total},
+  return dump({{"part", part != nullptr ? part_json(*part) : nlohmann::ordered_json()},
+               {"total", table.files.total},
                {"all", counts_json(table.all)},
                {"files", lines},
                {"callers", list},

@@ -8,6 +8,7 @@
 
 #include "analyzer/files/files.h"
 #include "analyzer/files/holders.h"
+#include "analyzer/read/event_filter.h"
 #include "cli/render/text_table.h"
 
 namespace uscope::cli {
@@ -30,6 +31,8 @@ struct FilesLayout {
 // `held`: who had objects of the table open.
 [[nodiscard]] std::string files_text(analyzer::FileTable table, const FilesLayout& layout,
                                      const analyzer::HolderList& held, TextWidth width);
-[[nodiscard]] std::string files_json(const analyzer::FileTable& table, bool callers, const analyzer::HolderList& held);
+// `part`: what the table is limited to; nullptr: it is the whole recording.
+[[nodiscard]] std::string files_json(const analyzer::FileTable& table, bool callers, const analyzer::HolderList& held,
+                                     const analyzer::EventFilter* part);
 
 }  // namespace uscope::cli

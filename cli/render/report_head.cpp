@@ -16,6 +16,7 @@
 
 #include "analyzer/read/completeness.h"
 #include "cli/render/no_calls.h"
+#include "cli/render/part_text.h"
 #include "cli/render/text_table.h"
 #include "cli/render/units.h"
 #include "cli/render/wall_time.h"
@@ -33,6 +34,11 @@ namespace {
 using analyzer::Summary;
 
 constexpr std::size_t kProcessesNamed = 4;  // in one line
+
+// Of a part of the recording.
+constexpr const char* kWhatBelongs =
+    "a call belongs to it if it was entered in it, with all its time; of the whole recording are what was lost, walks, "
+    "UNWIND, DEBUG, VERIFIED, and when and how processes began and ended";
 
 std::string meta(const Summary& summary, const std::string& key) {
   const auto at = summary.trace.meta.find(key);
@@ -89,8 +95,8 @@ std::string losses(const Summary& summary, TextWidth width) {
   const bool missing = std::any_of(summary.losses.begin(), summary.losses.end(),
                                    [](const analyzer::LossLine& loss) { return loss.events_missing; });
   if (summary.losses.empty()) {
-    return heading("LOST", Ink::kHeading, width) + "nothing: no loss was counted in " +
-           plural(summary.trace.processes, "process") + "\n";
+    return heading("LOST", Ink::kHeading, width) + "nothing: no loss was counted" +
+           (summary.part ? " in the whole recording" : " in " + plural(summary.trace.processes, "process")) + "\n";
   }
   std::string out = heading("LOST", missing ? Ink::kBad : Ink::kDoubt, width);
   out += missing ? width.paint(Ink::kBad, analyzer::kNotComplete) + ":\n" : "no event; but:\n";
@@ -341,8 +347,10 @@ std::string report_title(const analyzer::Summary& summary, TextWidth width) {
 }
 
 std::string report_head(const analyzer::Summary& summary, TextWidth width) {
-  return losses(summary, width) + trace_line(summary, width) + setting_lines(summary, width) + clock_lines(summary) +
-         stack_line(summary, width) + unwind_line(summary, width) + debug_line(summary, width) +
+  const std::string part =
+      summary.part ? part_line(*summary.part, summary.trace.whole_ns, kWhatBelongs, width) : std::string();
+  return losses(summary, width) + part + trace_line(summary, width) + setting_lines(summary, width) +
+         clock_lines(summary) + stack_line(summary, width) + unwind_line(summary, width) + debug_line(summary, width) +
          verify_line(summary, width) + io_uring_line(summary, width);
 }
 

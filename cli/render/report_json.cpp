@@ -3,6 +3,7 @@
 
 #include "cli/render/files_render.h"
 #include "cli/render/json.h"
+#include "cli/render/part_text.h"
 #include "cli/render/report_render.h"
 #include "cli/render/time_render.h"
 #include "cli/render/wall_time.h"
@@ -293,6 +294,7 @@ ordered_json report_value(const analyzer::Summary& summary) {
   failures["searched"] = {{"events", summary.failed.searched_events}};
   failures["searched"].update(top_list(summary.failed.searched, failed_object));
   return {{"losses", losses_object(summary)},
+          {"part", summary.part ? part_json(*summary.part) : ordered_json()},
           {"trace", trace(summary.trace)},
           {"stack_ends", ends},
           {"walks", walks(summary.walks)},

@@ -192,6 +192,24 @@ Result<void> complete_filter(const EventOptions& options, const analyzer::Catalo
   return {};
 }
 
+Result<analyzer::EventFilter> part_filter(const EventOptions& options, const analyzer::Catalog& catalog) {
+  auto filter = event_filter(options);
+  if (!filter) return filter;
+  if (auto done = complete_filter(options, catalog, *filter); !done) return done.error();
+  return filter;
+}
+
+Result<analyzer::EventFilter> part_filter(const EventOptions& options, const store::Database& database) {
+  auto catalog = analyzer::read_catalog(database);
+  return catalog ? part_filter(options, *catalog) : catalog.error();
+}
+
+Result<void> say_none_match(const std::string& file, const store::Database& database,
+                            const analyzer::EventFilter& filter) {
+  const auto catalog = analyzer::read_catalog(database);
+  return catalog ? say_none_match(file, database, *catalog, filter) : catalog.error();
+}
+
 Result<void> say_none_match(const std::string& file, const store::Database& database, const analyzer::Catalog& catalog,
                             const analyzer::EventFilter& filter) {
   auto reasons = analyzer::why_none_match(database, catalog, filter);

@@ -35,8 +35,14 @@ void add_time_options(Verb& verb, EventOptions& options, const std::string& sinc
 [[nodiscard]] Result<void> complete_filter(const EventOptions& options, const analyzer::Catalog& catalog,
                                            analyzer::EventFilter& filter);
 
+// The part of a recording that add_task_options() and add_time_options() choose. Errors: as of the two above.
+[[nodiscard]] Result<analyzer::EventFilter> part_filter(const EventOptions& options, const analyzer::Catalog& catalog);
+[[nodiscard]] Result<analyzer::EventFilter> part_filter(const EventOptions& options, const store::Database& database);
+
 // Says on stderr that no event of `file` matches, and what the trace has in place of what the filter names.
 Result<void> say_none_match(const std::string& file, const store::Database& database, const analyzer::Catalog& catalog,
+                            const analyzer::EventFilter& filter);
+Result<void> say_none_match(const std::string& file, const store::Database& database,
                             const analyzer::EventFilter& filter);
 
 }  // namespace uscope::cli

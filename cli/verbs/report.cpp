@@ -33,7 +33,9 @@ Result<void> write_report_page(const ReportOptions& options) {
   if (!database) return database.error();
   return write_text_output(*place, {&*database}, [&](std::FILE* stream) -> Result<void> {
     if (auto done = choose_app(*database, options.app); !done) return done;
-    auto page = report_page(*database, options.file.string(), options.top.value_or(kPageLines));
+    auto part = part_filter(options.part, *database);
+    if (!part) return part.error();
+    auto page = report_page(*database, options.file.string(), *part, options.top.value_or(kPageLines));
     if (!page) return page.error();
     Output out(stream);
     out.write(html_page(*bundle, "uscope report " + options.file.string(), std::move(*page)));
@@ -47,6 +49,9 @@ void define_report(Verb& verb) {
   take_number(verb.add_option("--top", options->top, "lines of each list, 0 = all (text: 8, json: all)"), 0,
               kMostNumber)
       ->type_name("N");
+  add_task_options(verb, options->part);
+  add_time_options(verb, options->part, "only calls entered then or later: 14:05:30, or 1.5s after the trace's start",
+                   "only calls entered then or earlier");
   add_app_choice(verb, options->app);
   Option* format = add_format(verb, options->format);
   add_html(verb, format, options->html, options->force);
@@ -74,11 +79,16 @@ Result<int> run_report(const ReportOptions& options) {
   if (!database) return database.error();
   if (auto done = choose_app(*database, options.app); !done) return done.error();
   const bool text = options.format == Format::kText;
-  auto summary = analyzer::summarize(*database, {.lines = options.top.value_or(text ? kReportLines : 0)});
+  auto part = part_filter(options.part, *database);
+  if (!part) return part.error();
+  auto summary = analyzer::summarize(
+      *database, {.lines = options.top.value_or(text ? kReportLines : 0), .part = std::move(*part)});
   if (!summary) return summary.error();
   Output out(stdout);
   out.write(text ? report_text(*summary, options.file.string(), text_width(stdout)) : report_json(*summary));
   if (auto done = out.finish(); !done) return done.error();
+  if (summary->part && summary->trace.events == 0)
+    if (auto done = say_none_match(options.file.string(), *database, *summary->part); !done) return done.error();
   return 0;
 }
 

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "analyzer/read/catalog.h"
+#include "analyzer/read/part.h"
 #include "analyzer/time/peer_time.h"
 #include "analyzer/time/time.h"
-#include "analyzer/time/time_scope.h"
 #include "cli/render/json.h"
 #include "cli/render/peer_render.h"
 #include "cli/render/time_render.h"
@@ -74,7 +74,7 @@ Result<int> run_time(const TimeOptions& options) {
     const bool found = times->waits.total + times->answers.total != 0;
     out.write(text ? peers_text(*times, text_width(stdout)) : dump(peers_json(*times)) + "\n");
     if (auto done = out.finish(); !done) return done.error();
-    if (!found && !analyzer::TimeScope(*catalog, *scope).is_all())
+    if (!found && !analyzer::Part(*catalog, *scope).is_all())
       if (auto done = say_none_match(options.file.string(), *database, *catalog, *scope); !done) return done.error();
     return 0;
   }

@@ -125,7 +125,7 @@ void read_everything(const store::Database& database) {
   const auto held = whole(analyzer::read_holders(database, catalog, {}));
   require_harmless(cli::files_text(files, {"first", "first", true, true}, held, 80));
   require_harmless(cli::left_open_text(held, 80));
-  require_json(cli::files_json(files, true, held));
+  require_json(cli::files_json(files, true, held, nullptr));
   require(files.all.calls <= events, "a call is about one object");
   const auto folded =
       whole(exporters::fold_stacks(database, catalog, {.levels = {.pid = true, .thread = true, .call = true}},

@@ -67,7 +67,7 @@ class PictureTest : public store::LoaderTest {
     if (!catalog) ADD_FAILURE() << catalog.error().what;
     if (!catalog) return {};
     catalog_ = std::move(*catalog);
-    auto read = read_picture(*database_, catalog_, limits);
+    auto read = read_picture(*database_, catalog_, Part(catalog_, {}), limits);
     if (!read) ADD_FAILURE() << read.error().what;
     return read ? std::move(*read) : Picture();
   }

@@ -47,7 +47,7 @@ TEST_F(UsageTest, AMisspeltVerbIsGuessed) {
 }
 
 TEST_F(UsageTest, AMisspeltOptionIsGuessed) {
-  expect_refused({"report", "--tpo", "3", "sample.db"}, "`report` has no option --tpo", "did you mean --top?");
+  expect_refused({"report", "--tpo", "3", "sample.db"}, "`report` has no option --tpo", "did you mean --top, --tid?");
   expect_refused({"record", "--dur", "3", "--", "true"}, "`record` has no option --dur", "did you mean --duration?");
   expect_refused({"report", "--frobnicate=x", "sample.db"}, "`report` has no option --frobnicate",
                  "`uscope report --help` lists its options");

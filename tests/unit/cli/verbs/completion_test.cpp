@@ -38,8 +38,9 @@ TEST_F(CompletionTest, Verbs) {
 }
 
 TEST_F(CompletionTest, OptionsOfTheVerb) {
-  EXPECT_EQ(complete({"uscope", "report", "--"}), (Words{"--app-module", "--app-runtime", "--color", "--force",
-                                                         "--format", "--help", "--html", "--no-pager", "--top"}));
+  EXPECT_EQ(complete({"uscope", "report", "--"}),
+            (Words{"--app-module", "--app-runtime", "--color", "--force", "--format", "--help", "--html", "--no-pager",
+                   "--pid", "--since", "--thread", "--tid", "--top", "--until"}));
   EXPECT_EQ(complete({"uscope", "tree", "sample.db", "--im"}), (Words{"--images"}));
   for (const char* verb : {"load", "export"})
     EXPECT_EQ(complete({"uscope", verb, "--fo"}), (Words{"--force", "--format"})) << verb;
