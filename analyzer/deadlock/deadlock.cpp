@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/deadlock/as_of.h"
 #include "analyzer/deadlock/call_wait.h"
 #include "analyzer/deadlock/changed_numbers.h"
 #include "analyzer/deadlock/deadlock_story.h"
@@ -23,6 +24,7 @@
 #include "analyzer/deadlock/undecided.h"
 #include "analyzer/deadlock/wait_owners.h"
 #include "analyzer/deadlock/wake_history.h"
+#include "analyzer/read/part.h"
 #include "support/clock.h"
 #include "support/text.h"
 #include "trace/runtime_modules.h"
@@ -51,8 +53,12 @@ ReleaseEvent release_event_of(const Classified& what) {
 // Translates a trace's waits into the graph's terms, and the graph's findings back into those of the trace.
 class Diagnostician {
  public:
-  Diagnostician(LastCalls calls, WakeHistory history, Look look)
-      : calls_(std::move(calls)), history_(std::move(history)), look_(std::move(look)), owners_(calls_) {}
+  Diagnostician(LastCalls calls, WakeHistory history, Look look, std::vector<bool> chosen)
+      : calls_(std::move(calls)),
+        history_(std::move(history)),
+        look_(std::move(look)),
+        owners_(calls_),
+        chosen_(std::move(chosen)) {}
 
   Result<Diagnosis> run();
 
@@ -68,6 +74,7 @@ class Diagnostician {
   void find_named_owner(const LastCall& thread, const LookedMonitor& lock, Waiter& waiter) const;
   void find_spin(const LastCall& thread, WaitedObject& object, Waiter& waiter) const;
   [[nodiscard]] const LookedThread* looked(const LastCall& thread) const;
+  [[nodiscard]] std::set<std::size_t> chosen_and_holders() const;
   [[nodiscard]] std::vector<WaitEdge> edges() const;
   void find_vfork_child(std::size_t index, WaitedObject& object, Waiter& waiter) const;
   [[nodiscard]] bool is_vfork(const LastCall& thread) const;
@@ -98,6 +105,7 @@ class Diagnostician {
   std::vector<CallWait> waits_;
   std::vector<WaitedObject> objects_;
   std::vector<Waiter> waiters_;
+  std::vector<bool> chosen_;  // like calls_.threads: what it waits in is shown
   std::vector<bool> stuck_;
   std::map<std::string, std::uint64_t> things_;
   std::unordered_map<ThreadRowId, std::size_t> by_row_;               // index
@@ -383,6 +391,23 @@ void Diagnostician::find_named_owner(const LastCall& thread, const LookedMonitor
   }
 }
 
+std::set<std::size_t> Diagnostician::chosen_and_holders() const {
+  std::set<std::size_t> shown;
+  std::vector<std::size_t> todo;
+  for (std::size_t i = 0; i < chosen_.size(); i++)
+    if (chosen_[i]) todo.push_back(i);
+  while (!todo.empty()) {
+    const std::size_t i = todo.back();
+    todo.pop_back();
+    if (!shown.insert(i).second || !waiters_[i].held) continue;
+    if (waiters_[i].releaser == Releaser::kOwner) todo.push_back(waiters_[i].owner);
+    const std::set<std::size_t> processes(waiters_[i].holders.begin(), waiters_[i].holders.end());
+    for (std::size_t other = 0; !processes.empty() && other < calls_.threads.size(); other++)
+      if (processes.contains(calls_.threads[other].process)) todo.push_back(other);
+  }
+  return shown;
+}
+
 // A thread that only sleeps, in a function that does so between its tries to take a lock.
 void Diagnostician::find_spin(const LastCall& thread, WaitedObject& object, Waiter& waiter) const {
   if (!thread.tries || thread.wait || calls_.tasks_missing) return;
@@ -396,9 +421,12 @@ void Diagnostician::find_spin(const LastCall& thread, WaitedObject& object, Wait
   waiter.release_event = ReleaseEvent::kLock;
 }
 
+// Of the threads that are chosen, and of those that hold them up.
 std::vector<WaitEdge> Diagnostician::edges() const {
+  const std::set<std::size_t> shown = chosen_and_holders();
   std::vector<WaitEdge> out;
   for (std::size_t i = 0; i < waiters_.size(); i++) {
+    if (!shown.contains(i)) continue;
     const Waiter& waiter = waiters_[i];
     const std::int64_t from = calls_.threads[i].tid;
     if (waiter.held && waiter.releaser == Releaser::kOwner)
@@ -540,11 +568,12 @@ Finding Diagnostician::finding(const GraphFinding& found) const {
 }
 
 std::vector<ComputingThread> Diagnostician::computing() const {
+  const std::set<std::size_t> shown = chosen_and_holders();
   std::vector<ComputingThread> out;
   std::unordered_map<std::size_t, std::size_t> places;  // in `out`, by index
   for (std::size_t i = 0; i < calls_.threads.size(); i++) {
     const LastCall& thread = calls_.threads[i];
-    if (!computes(calls_, thread)) continue;
+    if (!computes(calls_, thread) || !shown.contains(i)) continue;
     const LastProcess& process = calls_.processes[thread.process];
     places.emplace(i, out.size());
     out.push_back({process.pid, thread.tid, thread.name, process.program, thread.idle_ns, {}});
@@ -585,6 +614,7 @@ std::vector<OtherWait> Diagnostician::other_waits(const std::vector<std::string>
       std::tuple<std::string, CallObject, std::vector<std::string>, std::string, std::string, std::string, bool>;
   std::map<Place, std::size_t> places;
   for (const std::size_t i : threads) {
+    if (!chosen_[i]) continue;
     const LastCall& thread = calls_.threads[i];
     const LastProcess& process = calls_.processes[thread.process];
     const StackLine* frame = application_frame(thread.stack);
@@ -637,7 +667,13 @@ Result<Diagnosis> Diagnostician::run() {
     if (auto done = examine(i); !done) return done.error();
   stuck_ = stuck_threads(waiters_);
   Diagnosis out;
+  out.shown = static_cast<std::uint64_t>(std::count(chosen_.begin(), chosen_.end(), true));
+  bool others_found = false;
   for (const GraphFinding& found : find_stuck(waiters_, !calls_.events_missing && !calls_.tasks_missing)) {
+    if (std::none_of(found.threads.begin(), found.threads.end(), [this](std::size_t i) { return chosen_[i]; })) {
+      others_found = true;
+      continue;
+    }
     out.findings.push_back(finding(found));
     out.verdict = std::max(out.verdict, out.findings.back().verdict);
   }
@@ -645,7 +681,7 @@ Result<Diagnosis> Diagnostician::run() {
                    [](const Finding& a, const Finding& b) { return a.verdict > b.verdict; });
   std::vector<std::size_t> waiting;
   for (std::size_t i = 0; i < calls_.threads.size(); i++)
-    if (calls_.threads[i].wait) waiting.push_back(i);
+    if (calls_.threads[i].wait && chosen_[i]) waiting.push_back(i);
   // Of a Java virtual machine the program's threads before its own.
   std::stable_sort(waiting.begin(), waiting.end(), [&](std::size_t a, std::size_t b) {
     return is_of_vm(calls_.threads[a]) < is_of_vm(calls_.threads[b]);
@@ -656,7 +692,13 @@ Result<Diagnosis> Diagnostician::run() {
   out.awake_at_monitor = is_awake_at_monitor();
   const Situation situation{calls_, objects_, waiters_, stuck_};
   out.other_waits = other_waits(who_may_end(situation), out.findings);
-  if (out.findings.empty()) {
+  if (out.shown == 0 && !chosen_.empty()) {
+    out.reason = "no thread that was asked for was there, or none of their waits had begun by then";
+  } else if (out.findings.empty() && others_found) {
+    out.reason =
+        "none of the waits that were asked for is part of one; others of the recording are: without --tid, --thread "
+        "and --since they are shown";
+  } else if (out.findings.empty()) {
     out.reason = why_none(situation);
     if (auto why = why_undecided(situation, look_, waits_); !why.empty()) {
       out.verdict = Verdict::kUndecided;
@@ -665,6 +707,15 @@ Result<Diagnosis> Diagnostician::run() {
   }
   out.warnings = std::move(calls_.warnings);
   return out;
+}
+
+// What a thread waits in began in the part, or it runs there.
+bool is_chosen(const Part& part, const Catalog& catalog, const LastCall& thread) {
+  if (part.is_all()) return true;
+  const Thread* known = catalog.threads.find(thread.thread_id);
+  if (known == nullptr) return false;
+  const std::int64_t now = std::min(part.until_ns(), catalog.end_ns);
+  return part.chooses(*known, now) && (thread.standing == Standing::kRuns || thread.since_ns >= part.since_ns());
 }
 
 Result<void> find_openings(const store::Database& database, std::vector<Finding>& findings) {
@@ -696,16 +747,30 @@ std::string_view finding_name(FindingType type) {
   return kNames.at(static_cast<std::size_t>(type));
 }
 
-Result<Diagnosis> diagnose(const store::Database& database, bool under_way) {
-  auto calls = read_last_calls(database, under_way);
+Result<Diagnosis> diagnose(const store::Database& database, const DiagnosisQuery& query) {
+  auto catalog = read_catalog(database);
+  if (!catalog) return catalog.error();
+  const Part part(*catalog, query.part);
+  if (part.until_ns() < catalog->end_ns)
+    if (auto done = stand_at(database, *catalog, part.until_ns()); !done) return done.error();
+  auto calls = read_last_calls(database, query.under_way);
   if (!calls) return calls.error();
+  std::vector<bool> chosen;
+  for (const LastCall& thread : calls->threads) chosen.push_back(is_chosen(part, *catalog, thread));
   auto history = WakeHistory::open(database);
   if (!history) return history.error();
   auto look = read_look(database);
   if (!look) return look.error();
   if (auto done = find_changed_numbers(database, *calls, *look); !done) return done.error();
-  auto diagnosis = Diagnostician(std::move(*calls), std::move(*history), std::move(*look)).run();
+  auto diagnosis = Diagnostician(std::move(*calls), std::move(*history), std::move(*look), std::move(chosen)).run();
   if (!diagnosis) return diagnosis;
+  if (!part.is_all()) diagnosis->part = query.part;
+  diagnosis->trace_ns = difference(catalog->end_ns, catalog->start_ns);
+  if (part.until_ns() < catalog->end_ns)
+    diagnosis->warnings.emplace_back(
+        "descriptors, file locks, children and monitors are looked at once, when tracing ends: at an earlier moment "
+        "only "
+        "waits for locks and other futexes are judged");
   if (auto done = find_openings(database, diagnosis->findings); !done) return done.error();
   return diagnosis;
 }

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "analyzer/deadlock/openings.h"
 #include "analyzer/deadlock/primitive.h"
 #include "analyzer/deadlock/wait_graph.h"
+#include "analyzer/read/event_filter.h"
 #include "store/db/database.h"
 #include "support/result.h"
 
@@ -105,14 +107,25 @@ struct Diagnosis {
   std::string reason;                      // why nothing was found; empty if something was
   bool awake_at_monitor = false;           // at a Java monitor, a thread was met awake, or at the beginning of a call
   std::vector<std::string> warnings;
+  std::optional<EventFilter> part{};  // what it is limited to; nullopt: the whole recording, at its end
+  std::int64_t trace_ns = 0;          // the length of the recording
+  std::uint64_t shown = 0;            // threads that are chosen, waiting or not
 };
 
 [[nodiscard]] std::string_view verdict_name(Verdict verdict);
 [[nodiscard]] std::string_view finding_name(FindingType type);
 
-// Returns an error if the database cannot be read, or if it has no futex calls because -e left them out. `under_way`:
-// the recording still runs and the database holds it up to a snapshot of all open waits, so a missing end is no sign of
-// loss.
-[[nodiscard]] Result<Diagnosis> diagnose(const store::Database& database, bool under_way = false);
+struct DiagnosisQuery {
+  // The recording still runs and the database holds it up to a snapshot of all open waits, so a missing end is no sign
+  // of loss.
+  bool under_way = false;
+  // Of its members those that choose tasks and a span of time (part.h). `until_ns`: what threads were in at that moment
+  // is judged, see stand_at(). Of the threads that are chosen, waits are shown and accused that began in the span, and
+  // findings that one of them is part of; whoever holds them up is looked for among all threads.
+  EventFilter part{};
+};
+
+// Returns an error if the database cannot be read, or if it has no futex calls because -e left them out.
+[[nodiscard]] Result<Diagnosis> diagnose(const store::Database& database, const DiagnosisQuery& query = {});
 
 }  // namespace uscope::analyzer

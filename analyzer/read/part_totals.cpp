@@ -19,6 +19,7 @@
 
 #include "analyzer/read/part_objects.h"
 #include "analyzer/read/query.h"
+#include "analyzer/read/shadow.h"
 #include "store/write/event_counter.h"
 #include "syscalls/call_traits.h"
 #include "syscalls/errno_names.h"
@@ -48,15 +49,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kTables{
     {"guessed_stack", "stack_id, events"},
     {"notable_event", "list, event_id, PRIMARY KEY (list, event_id)"},
 }};
-
-// Puts an empty table in front of the file's, or of what a reader has put there before.
-Result<void> shadow(const store::Database& database, std::string_view name, const std::string& definition) {
-  std::string drop;
-  auto done = each_row(database, fmt::format("SELECT type FROM temp.sqlite_schema WHERE name = '{}'", name),
-                       [&](const SqlRow& row) { drop = fmt::format("DROP {} temp.{};", row.text(0), name); });
-  if (!done) return done;
-  return store::execute(database.handle(), fmt::format("{}CREATE TEMP TABLE {}{}", drop, name, definition));
-}
 
 struct StackFacts {
   store::FrameRowId trigger;
@@ -356,7 +348,8 @@ Result<void> PartCounter::count_logged_stacks(store::StackEnds& ends) {
 
 Result<void> PartCounter::copy_signals() {
   const std::string all = database_.table("signal");
-  if (auto done = shadow(database_, "signal", " AS SELECT * FROM " + all + " WHERE 0"); !done) return done;
+  if (auto done = shadow(database_, Shadow::kTable, "signal", " AS SELECT * FROM " + all + " WHERE 0"); !done)
+    return done;
   auto insert = database_.prepare("INSERT INTO temp.signal SELECT * FROM " + all + " WHERE event_id = ?1");
   if (!insert) return insert.error();
   for (const std::int64_t event : signals_)
@@ -372,7 +365,7 @@ Result<void> PartCounter::run() {
   auto losses = this->losses();
   if (!losses) return losses.error();
   for (const auto& [name, columns] : kTables)
-    if (auto done = shadow(database_, name, fmt::format("({})", columns)); !done) return done;
+    if (auto done = shadow(database_, Shadow::kTable, name, fmt::format("({})", columns)); !done) return done;
   counter_.emplace(store::TableWriter(statements_, inserter_), std::move(*losses));
   counter_->want_gaps([this](store::ThreadRowId row, std::uint64_t from_ns) {
     const Thread* thread = catalog_.threads.find(ThreadRowId(row.value()));

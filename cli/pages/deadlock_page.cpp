@@ -7,6 +7,7 @@
 #include "analyzer/deadlock/wait_picture.h"
 #include "cli/render/deadlock_render.h"
 #include "cli/render/json.h"
+#include "cli/render/part_text.h"
 #include "support/text.h"
 
 namespace uscope::cli {
@@ -72,7 +73,8 @@ ordered_json picture_json(const analyzer::WaitPicture& picture) {
 }  // namespace
 
 nlohmann::ordered_json deadlock_page(const analyzer::Diagnosis& diagnosis, const std::string& target) {
-  return {{"target", json_value(target)},
+  const std::string part = diagnosis.part ? ", " + part_text(*diagnosis.part, diagnosis.trace_ns) : "";
+  return {{"target", json_value(target + part)},
           {"diagnosis", deadlock_value(diagnosis)},
           {"picture", picture_json(analyzer::picture_of(diagnosis))}};
 }

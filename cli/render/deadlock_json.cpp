@@ -3,6 +3,7 @@
 
 #include "cli/render/deadlock_render.h"
 #include "cli/render/json.h"
+#include "cli/render/part_text.h"
 #include "support/text.h"
 
 namespace uscope::cli {
@@ -134,7 +135,8 @@ ordered_json deadlock_value(const analyzer::Diagnosis& diagnosis) {
         {{"from", edge.from}, {edge.process ? "to_process" : "to_thread", edge.to}, {"label", json_value(edge.label)}});
   ordered_json warnings = ordered_json::array();
   for (const std::string& warning : diagnosis.warnings) warnings.push_back(json_value(warning));
-  return {{"verdict", analyzer::verdict_name(diagnosis.verdict)},
+  return {{"part", diagnosis.part ? part_json(*diagnosis.part) : ordered_json()},
+          {"verdict", analyzer::verdict_name(diagnosis.verdict)},
           {"findings", findings},
           {"blocked", threads_json(diagnosis.blocked)},
           {"computing", computing_json(diagnosis.computing)},

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "cli/render/part_text.h"
 #include "cli/render/text_table.h"
 #include "cli/terminal/text_width.h"
 #include "support/text.h"
@@ -23,6 +24,8 @@ namespace {
 using analyzer::BlockedThread;
 using analyzer::StackLine;
 
+constexpr const char* kWhatIsShown =
+    "the waits that went on at its end; who holds them up is looked for among all threads";
 constexpr std::size_t kFrames = 12;  // the application's frames of one thread
 constexpr std::size_t kAllFrames = 512;
 constexpr std::size_t kThreads = 16;  // threads of one finding shown with their stacks
@@ -281,6 +284,7 @@ std::string computing(const analyzer::Diagnosis& diagnosis, TextWidth width) {
 
 std::string deadlock_text(const analyzer::Diagnosis& diagnosis, TextWidth width, bool stacks) {
   std::string out;
+  if (diagnosis.part) out += part_line(*diagnosis.part, diagnosis.trace_ns, kWhatIsShown, width) + "\n";
   for (const auto& finding : diagnosis.findings) out += finding_text(finding, width);
   if (diagnosis.findings.empty()) {
     const bool undecided = diagnosis.verdict == analyzer::Verdict::kUndecided;

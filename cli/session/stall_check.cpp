@@ -60,7 +60,7 @@ Result<bool> ForkedStallCheck::is_stalled() const {
   if (!loaded) return loaded.error();
   const auto database = store::Database::open(std::move(*written), outputs_.raw_name(), std::move(*temporary));
   if (!database) return database.error();
-  const auto diagnosis = analyzer::diagnose(*database, true);
+  const auto diagnosis = analyzer::diagnose(*database, {.under_way = true});
   if (!diagnosis) return diagnosis.error();
   const auto& findings = diagnosis->findings;
   return std::any_of(findings.begin(), findings.end(), [this](const analyzer::Finding& finding) {

@@ -40,6 +40,10 @@ void define_deadlock(Verb& verb) {
                   "what traces in the kernel: bpf, kmod (the module), or what works")
       ->one_of({"auto", "bpf", "kmod"})
       ->capture_default_str();
+  add_thread_options(verb, options->part);
+  add_time_options(verb, options->part,
+                   "only waits that began then or later: 14:05:30, or 1.5s after the trace's start",
+                   "what threads waited in then, not at the end of the trace");
   Option* format = verb.add_choice(
       "--format", options->format, "how to print the result: dot is the graph of who waits for whom",
       {{"text", DeadlockFormat::kText}, {"json", DeadlockFormat::kJson}, {"dot", DeadlockFormat::kDot}});
@@ -97,12 +101,25 @@ Result<int> show_diagnosis(const analyzer::Diagnosis& diagnosis, const DeadlockO
 
 namespace {
 
+Result<analyzer::Diagnosis> diagnose_file(const DeadlockOptions& options, const store::Database& database) {
+  EventOptions chosen = options.part;
+  chosen.filter.pids.assign(options.running.pids.begin(), options.running.pids.end());
+  auto part = part_filter(chosen, database);
+  if (!part) return part.error();
+  const bool chooses = !part->pids.empty() || !part->tids.empty() || !part->threads.empty();
+  auto diagnosis = analyzer::diagnose(database, {.part = *part});
+  // A number or a name that the trace does not have is no sign of good health.
+  if (diagnosis && chooses && diagnosis->shown == 0)
+    if (auto done = say_none_match(options.file.string(), database, *part); !done) return done.error();
+  return diagnosis;
+}
+
 Result<int> write_page_of_file(const DeadlockOptions& options, const Bundle& bundle, const store::OutputPlace& place) {
   const auto database = open_store(options.file);
   if (!database) return database.error();
   int status = 0;
   auto done = write_text_output(place, {&*database}, [&](std::FILE* stream) -> Result<void> {
-    const auto diagnosis = analyzer::diagnose(*database);
+    const auto diagnosis = diagnose_file(options, *database);
     if (!diagnosis) return diagnosis.error();
     status = exit_status(*diagnosis);
     return write_text(as_page(bundle, options.file.string())(*diagnosis), stream);
@@ -133,14 +150,15 @@ Result<void> copy_text(int file, std::FILE* stream) {
 // Looks at a running application, and writes the result to `answer`; returns the exit status. Threads of a Java virtual
 // machine that wait in a circle wake for a moment, once a second, and a look that meets one of them then finds nothing:
 // so there are up to three looks. If a later one fails, since the application has ended, the one before it counts.
-Result<int> look_at_running(const RecordVerbOptions& running, const Render& render, int answer) {
+Result<int> look_at_running(const DeadlockOptions& options, const Render& render, int answer) {
+  const RecordVerbOptions& running = options.running;
   constexpr int kMostLooks = 3;
   constexpr int kLookAgain = 64;  // added to the exit status of the child process that diagnoses
   constexpr auto kPause = std::chrono::milliseconds(200);
   std::optional<int> before;
   for (int looks = 1;; looks++) {
     const auto diagnose = [&](const store::Database& database) -> Result<int> {
-      const auto diagnosis = analyzer::diagnose(database);
+      const auto diagnosis = analyzer::diagnose(database, {.part = options.part.filter});
       if (!diagnosis) return diagnosis.error();
       if (auto done = replace_text(answer, render(*diagnosis)); !done) return done.error();
       const bool again = looks < kMostLooks && diagnosis->findings.empty() && diagnosis->awake_at_monitor;
@@ -156,13 +174,13 @@ Result<int> look_at_running(const RecordVerbOptions& running, const Render& rend
 
 // What diagnoses an application that runs may not write files any more: it writes the result to one without a name,
 // which `deliver` then copies.
-Result<int> diagnose_running(const RecordVerbOptions& running, const Render& render,
+Result<int> diagnose_running(const DeadlockOptions& options, const Render& render,
                              const std::function<Result<void>(int answer)>& deliver) {
   const auto folder = open_temporary_folder();
   if (!folder) return folder.error();
   const auto answer = open_nameless(folder->get());
   if (!answer) return answer.error();
-  auto status = look_at_running(running, render, answer->get());
+  auto status = look_at_running(options, render, answer->get());
   if (!status || (*status != 0 && *status != 1 && *status != kUndecided)) return status;
   if (auto done = deliver(answer->get()); !done) return done.error();
   return status;
@@ -174,7 +192,7 @@ Result<int> write_deadlock_page(const DeadlockOptions& options, bool is_running)
   auto place = store::OutputPlace::find(*options.html, store::OutputKind::kPage, options.force);
   if (!place) return place.error();
   if (!is_running) return write_page_of_file(options, *bundle, *place);
-  return diagnose_running(options.running, as_page(*bundle, describe_target(options.running)), [&place](int answer) {
+  return diagnose_running(options, as_page(*bundle, describe_target(options.running)), [&place](int answer) {
     return write_text_output(*place, {}, [answer](std::FILE* stream) { return copy_text(answer, stream); });
   });
 }
@@ -183,18 +201,23 @@ Result<int> write_deadlock_page(const DeadlockOptions& options, bool is_running)
 
 Result<int> run_deadlock(const DeadlockOptions& options) {
   const RecordVerbOptions& running = options.running;
-  const bool is_running = !running.apps.empty() || !running.pids.empty() || !running.cgroups.empty();
+  // Of a trace, --pid chooses among its processes.
+  const bool is_running =
+      !running.apps.empty() || !running.cgroups.empty() || (!running.pids.empty() && options.file.empty());
+  if (is_running && !(options.part.since.empty() && options.part.until.empty()))
+    return Error{"--since and --until are times of a recording, and an application that runs is looked at now",
+                 "leave them out, or record it: uscope record --app NAME -o FILE.db"};
   if (is_running == !options.file.empty())
     return Error{is_running ? "both a trace and a running application are given"
                             : "neither a trace nor a running application is given",
                  "give one of: FILE.db, --pid PID, --app NAME, --cgroup PATH"};
   if (options.html) return write_deadlock_page(options, is_running);
   if (is_running)
-    return diagnose_running(running, by_format(options), [](int answer) { return copy_text(answer, stdout); });
+    return diagnose_running(options, by_format(options), [](int answer) { return copy_text(answer, stdout); });
   const Pager pager;
   auto database = open_confined(options.file);
   if (!database) return database.error();
-  const auto diagnosis = analyzer::diagnose(*database);
+  const auto diagnosis = diagnose_file(options, *database);
   return diagnosis ? show_diagnosis(*diagnosis, options) : diagnosis.error();
 }
 

@@ -11,6 +11,7 @@
 #include "cli/options/command_line.h"
 #include "cli/session/record_plan.h"
 #include "cli/terminal/output.h"
+#include "cli/verbs/event_options.h"
 
 namespace uscope::cli {
 
@@ -23,6 +24,7 @@ enum class DeadlockFormat { kText, kJson, kDot };
 struct DeadlockOptions {
   std::filesystem::path file;  // either this or `running`
   RecordVerbOptions running;
+  EventOptions part;  // which waits are shown, and as of when; of `file`, the pids of `running` belong to it
   DeadlockFormat format = DeadlockFormat::kText;
   bool stacks = false;                        // of all threads that wait, in text
   std::optional<std::filesystem::path> html;  // write a page to this file instead

@@ -124,6 +124,11 @@ Result<void> set_moment(const std::string& text, const analyzer::Catalog& catalo
 void add_task_options(Verb& verb, EventOptions& options) {
   analyzer::EventFilter& filter = options.filter;
   take_number(verb.add_option("-p,--pid", filter.pids, "of these processes"), 0, kMostNumber)->type_name("PID");
+  add_thread_options(verb, options);
+}
+
+void add_thread_options(Verb& verb, EventOptions& options) {
+  analyzer::EventFilter& filter = options.filter;
   take_number(verb.add_option("--tid", filter.tids, "of these threads"), 0, kMostNumber)->type_name("TID");
   add_globs(verb, "--thread", filter.threads, "only of threads with such a name: 'worker-*'");
 }

@@ -22,9 +22,10 @@ struct EventOptions {
 };
 
 void add_event_options(Verb& verb, EventOptions& options);
-// Parts of it, for verbs that do not choose single events: --pid, --tid, --thread; --since and --until, with what they
-// mean to the verb.
+// Parts of it, for verbs that do not choose single events: --pid, --tid, --thread, or the last two alone; --since and
+// --until, with what they mean to the verb.
 void add_task_options(Verb& verb, EventOptions& options);
+void add_thread_options(Verb& verb, EventOptions& options);
 void add_time_options(Verb& verb, EventOptions& options, const std::string& since, const std::string& until);
 
 // The filter that the options mean. Errors: values that mean nothing.

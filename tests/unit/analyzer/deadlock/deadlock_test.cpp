@@ -294,7 +294,7 @@ TEST_F(DeadlockTest, ARecordingThatGoesOnHasNoEnd) {
   trace.more_sql = "INSERT INTO loss VALUES(1, 2, 'cut_off', NULL, 1);";
   expect_none(trace);
   write_hung(folder_ / "x.db", trace);
-  const auto diagnosis = analyzer::diagnose(open_store(folder_ / "x.db"), true);
+  const auto diagnosis = analyzer::diagnose(open_store(folder_ / "x.db"), {.under_way = true});
   ASSERT_TRUE(diagnosis);
   EXPECT_EQ(diagnosis->verdict, Verdict::kStall);
 }
