@@ -251,7 +251,7 @@ static __always_inline bool leaves_briefly(struct task_struct *task, long result
 	/* What is to go on is kept in the entry, unless it is left out. */
 	if (state == BRIEF_LEFT_OUT || (state == BRIEF_COUNTED && result != RESULT_ERESTART_RESTARTBLOCK))
 		return true;
-	if (state == BRIEF_OPEN && result != RESULT_ERESTART_RESTARTBLOCK && is_told(task, call, result))
+	if (state == BRIEF_OPEN && !is_restart(result) && is_told(task, call, result))
 		return true;
 	give_to_entry(task, call, state == BRIEF_OPEN ? TASK_IN_CALL : TASK_ASKED);
 	return false;

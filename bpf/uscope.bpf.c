@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
- * The tracer as BPF programs: include/uscope/core on sys_enter, sys_exit, fork, exec, exit and renaming of tasks, if asked
- * for on the sending and delivery of signals, and a task iterator for what is still under way. An untraced task pays one
+ * The tracer as BPF programs: include/uscope/core on sys_enter, sys_exit, fork, exec, exit and renaming of tasks, the delivery
+ * of signals and, if asked for, their sending, and a task iterator for what is still under way. An untraced task pays one
  * look-up and nothing else.
  */
 #include "brief_calls.bpf.h"
@@ -152,12 +152,25 @@ int BPF_PROG(on_signal_sent, int number, void *info, struct task_struct *receive
 	return core_signal_sent(number, siginfo_argument(&ctx[1]), receiver, to_group, result, true);
 }
 
+/* The call that the signal interrupts ends first. */
 SEC("tp_btf/signal_deliver")
 int BPF_PROG(on_signal_delivered, int number, void *info, void *action)
 {
-	if (is_surely_untraced(this_task()))
+	struct task_struct *task = this_task();
+
+	if (is_surely_untraced(task))
 		return 0;
+	core_call_interrupted(entry_of(task), action);
 	return core_signal_delivered(number, siginfo_argument(&ctx[1]), action);
+}
+
+/* Loaded only where signals are not recorded. */
+SEC("tp_btf/signal_deliver")
+int BPF_PROG(on_call_interrupted, int number, void *info, void *action)
+{
+	struct task_struct *task = this_task();
+
+	return is_surely_untraced(task) ? 0 : core_call_interrupted(entry_of(task), action);
 }
 
 /* Set before each run of the iterator: calls that began before this time are written, all others are too young. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 /*
- * The hooks: include/uscope/core on sys_enter, sys_exit, fork, exec, exit and renaming of tasks, and if asked for on
- * the sending and delivery of signals. An untraced task pays one look-up in the trace map's hash and nothing else.
+ * The hooks: include/uscope/core on sys_enter, sys_exit, fork, exec, exit and renaming of tasks, the delivery of
+ * signals and, if asked for, their sending. An untraced task pays one look-up in the trace map's hash and nothing else.
  *
  * Probes run with preemption disabled (the kernel does that up to 6.12; later ones leave it to us), so per-processor
  * state is theirs, and with page faults disabled, so that reading user memory never sleeps.
@@ -156,7 +156,11 @@ static void probe_signal_sent(void *data, int number, struct kernel_siginfo *inf
 
 static void probe_signal_delivered(void *data, int number, struct kernel_siginfo *info, struct k_sigaction *action)
 {
-	PROBE(core_signal_delivered(number, info, action));
+	PROBE({
+		core_call_interrupted(entry_of(current), action);
+		if (config.signals)
+			core_signal_delivered(number, info, action);
+	});
 }
 
 /* Of every task that is moved. */
@@ -180,7 +184,7 @@ static struct hook {
 	{"task_rename", probe_rename},
 	{"cgroup_attach_task", probe_cgroup, .kinds = USC_TARGET_CGROUP},
 	{"signal_generate", probe_signal_sent, .signals = true},
-	{"signal_deliver", probe_signal_delivered, .signals = true},
+	{"signal_deliver", probe_signal_delivered},
 	{"sys_exit", probe_sys_exit},
 	{"sys_enter", probe_sys_enter},
 };

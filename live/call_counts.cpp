@@ -43,24 +43,6 @@ void CallCounts::on_event(const usc_event& event, const tracer::TaskInfo& task) 
     counts.times.add(time_ns);
   }
   threads_.add(event, task, error, time_ns);
-  if (trace::HandlerReturns::matters(event)) add_interrupted(event, task);
-}
-
-// A call that a signal has interrupted fails when its handler returns. If that is in the next picture, which may have
-// no such call, nothing tells.
-void CallCounts::add_interrupted(const usc_event& event, const tracer::TaskInfo& task) {
-  constexpr std::size_t kMostTasks = 1U << 16;
-  const trace::TaskId serial(event.head.task);
-  if (interrupted_.size() >= kMostTasks && interrupted_.count(serial) == 0) return;
-  trace::HandlerReturns& returns = interrupted_[serial];
-  if (const auto failed = returns.observe(event)) {
-    const auto counted = counts_.find({failed->abi, failed->number, trace::StackId(failed->stack)});
-    if (counted != counts_.end()) {
-      counted->second.errors++;
-      threads_.add_error(event, task);
-    }
-  }
-  if (returns.is_empty()) interrupted_.erase(serial);
 }
 
 void CallCounts::on_stack(const usc_stack& stack) {

@@ -15,7 +15,6 @@
 #include "live/live_names.h"
 #include "live/thread_counts.h"
 #include "trace/ids.h"
-#include "trace/interrupted_calls.h"
 #include "trace/latency.h"
 #include "trace/own_libraries.h"
 #include "trace/trigger.h"
@@ -69,8 +68,6 @@ class CallCounts : public tracer::RecordObserver {
   void take();
 
  private:
-  void add_interrupted(const usc_event& event, const tracer::TaskInfo& task);
-
   struct Key {
     std::uint32_t abi = 0;
     std::uint32_t nr = 0;
@@ -139,8 +136,7 @@ class CallCounts : public tracer::RecordObserver {
   LiveNames& names_;
   bool with_runtime_;
   bool waits_for_names_ = false;
-  std::uint64_t picture_ = 1;                                             // how often lines() was asked for
-  std::unordered_map<trace::TaskId, trace::HandlerReturns> interrupted_;  // with calls whose handlers run
+  std::uint64_t picture_ = 1;  // how often lines() was asked for
   std::unordered_map<Key, Counts, KeyHash> counts_;
   ThreadCounts threads_;
   std::unordered_map<trace::StackId, Stack> fresh_;  // stacks whose trigger was not asked for yet

@@ -43,11 +43,6 @@ class ThreadCounts {
   // A call that ended. `time_ns` is 0 where it was not traced from its entry.
   void add(const usc_event& event, const tracer::TaskInfo& task, bool error, std::uint64_t time_ns);
 
-  // That a call of the thread which has been added failed.
-  void add_error(const usc_event& event, const tracer::TaskInfo& task) {
-    counts_of(trace::TaskId(event.head.task), task).errors++;
-  }
-
   // A thread's start, which may come later than its calls: another processor made the thread.
   void start(const usc_task& task);
 

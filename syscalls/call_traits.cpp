@@ -206,11 +206,6 @@ ObjectArgs object_args(usc_abi abi, std::uint32_t nr) {
   return args;
 }
 
-bool returns_from_handler(usc_abi abi, std::uint32_t nr) {
-  const std::string name = syscall_name(abi, nr);
-  return name == "rt_sigreturn" || name == "sigreturn";
-}
-
 bool makes_anew(std::uint64_t open_flags) {
   constexpr std::uint64_t kMade = O_CREAT | O_EXCL;
   return (open_flags & O_TRUNC) != 0 || (open_flags & kMade) == kMade;

@@ -52,9 +52,6 @@ struct ObjectArgs {
 
 [[nodiscard]] ObjectArgs object_args(usc_abi abi, std::uint32_t nr);
 
-// Whether the call returns from a handler of a signal: rt_sigreturn.
-[[nodiscard]] bool returns_from_handler(usc_abi abi, std::uint32_t nr);
-
 // Whether a file that was opened with these flags is a new one, or empty.
 [[nodiscard]] bool makes_anew(std::uint64_t open_flags);
 

@@ -31,18 +31,18 @@ namespace {
 using analyzer::EventRow;
 using analyzer::EventString;
 
-// The kernel's restart codes, and what became of the call, as far as they tell: programs never see them. Where a
-// handler made the call fail instead, a recording has EINTR (trace/interrupted_calls.h).
+// The kernel's restart codes. Programs never see them: the call was made again, or its thread ended. A call that a
+// handler made fail has EINTR instead (core/calls/calls.h).
 const char* restart_text(std::int64_t result) {
   switch (result) {
     case -512:
-      return "ERESTARTSYS (to be restarted if no handler without SA_RESTART runs)";
+      return "ERESTARTSYS (to be restarted)";
     case -513:
       return "ERESTARTNOINTR (to be restarted)";
     case -514:
-      return "ERESTARTNOHAND (to be restarted if no handler runs)";
+      return "ERESTARTNOHAND (to be restarted)";
     case -516:
-      return "ERESTART_RESTARTBLOCK (to be restarted if no handler runs)";
+      return "ERESTART_RESTARTBLOCK (to be restarted)";
     default:
       return nullptr;
   }

@@ -50,7 +50,7 @@ Result<std::uint64_t> parse_size(const std::string& text) {
 }
 
 // Calls that change what descriptors and folders stand for are followed where `-e` leaves them out: the others' names
-// depend on them. So do results of calls that a signal interrupts on the return from its handler (choose_strings()).
+// depend on them.
 bool is_followed(usc_abi abi, std::uint32_t nr) {
   return store::descriptor_call(syscalls::syscall_name(abi, nr)) != store::DescriptorCall::kNone;
 }
@@ -108,12 +108,11 @@ __u8 structure_place(usc_config& config, std::uint64_t word) {
 }
 
 // Futexes are recorded even without strings.
-void choose_strings(const RecordVerbOptions& options, bool follows, bool has_calls, usc_config& config) {
+void choose_strings(const RecordVerbOptions& options, bool follows, usc_config& config) {
   if (!options.no_strings) config.string_bytes = options.string_bytes;
   config.data_bytes = options.data_bytes;
   config.argument_bytes = options.argument_bytes;
   const auto chosen = [&](usc_abi abi, std::uint32_t nr) {
-    if (syscalls::returns_from_handler(abi, nr)) return has_calls ? std::uint64_t{USC_CALL_FOLLOWED} : 0;
     const std::uint64_t kinds = syscalls::syscall_strings(abi, nr, options.data_bytes != 0);
     if (options.no_strings) return kinds == usc_string_slot(0, USC_STRING_FUTEX) ? kinds : 0;
     const bool opens = store::descriptor_call(syscalls::syscall_name(abi, nr)) == store::DescriptorCall::kOpen;
@@ -162,7 +161,7 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options)
                  options.takes_command ? "name other events: -t TARGET or --signals" : "name calls"};
   if (auto narrowed = leave_out_others(options, *calls, out.config); !narrowed) return narrowed.error();
   const bool follows = !options.no_strings && any_takes_names(*calls);
-  choose_strings(options, follows, calls->x86_64.any() || calls->i386.any(), out.config);
+  choose_strings(options, follows, out.config);
   out.config.signals = options.signals ? 1 : 0;
   if (!options.no_strings) out.config.mount_space = tracer::own_mount_space();
   if (options.data_bytes != 0) out.sizes.ring_bytes = kContentsRingBytes;

@@ -93,9 +93,6 @@ void Definitions::add(const trace::RawRecord& record) {
     case USC_RECORD_JIT_NAME:
       add_jit_name(record);
       break;
-    case USC_RECORD_EVENT:
-      interrupted.add(record.as<usc_event>());
-      break;
     case USC_RECORD_LOGGED:
     case USC_RECORD_HIT:
       logged_stacks.add(record);
@@ -314,7 +311,6 @@ void Definitions::add_descriptor(const trace::RawRecord& record) {
 
 void Definitions::finish() {
   logged_stacks.finish(stacks);
-  interrupted.finish();
   for (const auto& [serial, thread] : threads)
     if (thread.process) processes[thread.process];
   for (const auto& [serial, image] : images) processes[image.process];

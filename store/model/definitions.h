@@ -16,7 +16,6 @@
 #include "store/model/stack_table.h"
 #include "trace/hit.h"
 #include "trace/ids.h"
-#include "trace/interrupted_calls.h"
 #include "trace/process_names.h"
 #include "trace/raw_record.h"
 
@@ -138,8 +137,8 @@ struct LossFacts {
 
 class Definitions {
  public:
-  // Takes what a record defines; of calls those that a signal has interrupted, of other events hits and what was
-  // logged, for their kernel frames, and signals, for their handlers.
+  // Takes what a record defines; of events hits and what was logged, for their kernel frames, and signals, for their
+  // handlers.
   void add(const trace::RawRecord& record);
 
   // Once all records have been added.
@@ -169,7 +168,6 @@ class Definitions {
   std::set<std::pair<std::uint64_t, trace::MmId>> handlers;
   StackTable stacks;
   LoggedStacks logged_stacks;
-  trace::InterruptedCalls interrupted;
   Looks looks;
   std::map<std::pair<std::uint8_t, std::uint32_t>, std::string> kind_names;  // of usc_log_kind, by source and kind
   trace::KindTable kinds;                                                    // of usc_kind

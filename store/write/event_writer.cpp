@@ -118,10 +118,6 @@ Result<void> EventWriter::write(const trace::OrderedCall& call) {
       if (event.stack == 0 && unfinished) changed->stack = unfinished->stack;
       if (attached) changed->flags |= USC_EVENT_ATTACHED;
     }
-    if (const auto seen = definitions_.interrupted.result_of(event)) {
-      if (!changed) changed = event;
-      changed->result = *seen;
-    }
     const trace::OrderedEvent& whole = changed ? *changed : event;
     if (StringWriter::is_followed(whole)) {
       followed_any_ = true;

@@ -40,13 +40,9 @@ class StringWriter {
   // the image's path and arguments. `event_id` is its row. `strings` must still be there.
   Result<void> write(EventRowId event_id);
 
-  // Whether a call is no event, but only tells what descriptors and folders stand for, or how an interrupted call
-  // ended.
+  // Whether a call is no event, but only tells what descriptors and folders stand for.
   [[nodiscard]] static bool is_followed(const usc_event& event) {
-    return (event.flags & USC_EVENT_FOLLOWED) != 0 &&
-           (DescriptorTracker::has_effect(event) ||
-            (event.source == USC_SOURCE_SYSCALL && event.abi < USC_ABI_COUNT &&
-             syscalls::returns_from_handler(static_cast<usc_abi>(event.abi), event.kind)));
+    return (event.flags & USC_EVENT_FOLLOWED) != 0 && DescriptorTracker::has_effect(event);
   }
   Result<void> follow(const usc_event& event, std::span<const trace::OrderedString> strings) {
     auto done = descriptors_.observe(event, strings);

@@ -211,6 +211,7 @@ void BpfBackend::choose_programs(const usc_config& config, const ProbePlan& prob
       bpf_program__set_autoload(program, false);
   for (bpf_program* program : {progs.on_signal_sent, progs.on_signal_delivered})
     bpf_program__set_autoload(program, config.signals != 0);
+  bpf_program__set_autoload(progs.on_call_interrupted, config.signals == 0);
   preempted_ = programs_are_preempted();
   const_cast<bool&>(skeleton_->rodata->preemptible) = preempted_;
   for (bpf_program* program : {progs.on_sys_enter, progs.on_sys_exit}) bpf_program__set_autoload(program, !preempted_);

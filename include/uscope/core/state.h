@@ -59,6 +59,7 @@
 #define TASK_MAPS_DATA 512    /* in a call that maps data at an address that the kernel chooses */
 #define TASK_HELD 1024	      /* its calls are not recorded until its mappings are known: is_held() */
 #define TASK_ASKED 2048	      /* in a call that a question was asked of at its entry: its end is no event */
+#define TASK_INTERRUPTED 8192 /* and what the program gets of that call is not known yet: interrupted_result */
 #define TASK_MAKES_BLIND 4096 /* in a call that makes a mapping executable in which the kernel has put no breakpoints */
 
 /* task_entry.state while one processor is deciding it; the others are enum usc_process_state */
@@ -116,6 +117,7 @@ struct task_entry {
 	__u32 uid;	 /* its user, as it was last told of */
 	__u32 defaulted; /* of a process's first thread: the signal whose default action the process took last */
 	__u64 restart_args[6];
+	__s64 interrupted_result; /* the kernel's own, of TASK_INTERRUPTED */
 	/* Since when it is off the processors, as far as was seen (0: it is not, or nobody asks), and what is told of that when it
 	 * is over. */
 	__u64 off_ns;

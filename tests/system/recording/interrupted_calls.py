@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Calls that a signal interrupts are recorded as the program got them: EINTR where a handler made them fail, and the kernel's own result where
-they were made again. Needs root and a backend; usage: interrupted_calls.py USCOPE"""
+"""Calls that a signal interrupts are told as the program got them, recorded and live: EINTR where a handler made them fail, and the kernel's own
+result where they were made again. Needs root and a backend; usage: interrupted_calls.py USCOPE FIXTURES"""
 import os
 import subprocess
 import sys
@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS  # noqa: E402
 from trace_case import TraceCase  # noqa: E402
 
-USCOPE = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "uscope"
+USCOPE, FIXTURES = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 
 # Each call is interrupted once; Python makes it again itself.
 PROGRAM = r"""
@@ -30,7 +30,6 @@ for wait, restart in ((p.poll, False), (p.poll, True), (lambda: select.select([r
     soon(restart); wait(); os.read(r, 1)
 os.wait()
 """
-
 
 class InterruptedCalls(TraceCase):
     def record(self, *options):
@@ -51,6 +50,11 @@ class InterruptedCalls(TraceCase):
                 text = subprocess.run([USCOPE, "events", self.db, "--errno", "EINTR"], capture_output=True, text=True, check=True).stdout
                 self.assertEqual(text.count("= -1 EINTR (Interrupted system call)"), 5, text)
         self.assertEqual(self.rows("SELECT count(*) FROM event JOIN kind ON kind.id = kind_id WHERE kind.name = 'rt_sigreturn'"), [(0,)])
+
+    def test_printed_while_it_happens(self):
+        printed = subprocess.run([USCOPE, "record", "-q", *BACKEND_OPTIONS, "-o", self.db, "--force", "--print", "-e", "poll,pause", "--",
+                                  os.path.join(FIXTURES, "fixture_interrupted")], capture_output=True, text=True, timeout=60 * SLOWNESS, check=True)
+        self.assertEqual((printed.stdout + printed.stderr).count("= -1 EINTR"), 4, printed)
 
 
 if __name__ == "__main__":

@@ -373,10 +373,16 @@ static __always_inline bool returns_no_result(__u32 abi, __u32 nr)
 	return nr == NR_rt_sigreturn || (abi == USC_ABI_X32 && nr == X32_rt_sigreturn);
 }
 
+/* ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK: no program ever sees these results. */
+static __always_inline bool is_restart(__s64 result)
+{
+	return result <= RESULT_ERESTARTSYS && result >= RESULT_ERESTART_RESTARTBLOCK;
+}
+
 /* Does a result say that a signal has ended the call? */
 static __always_inline bool is_interrupted(__s64 result)
 {
-	return result == RESULT_EINTR || (result <= RESULT_ERESTARTSYS && result >= RESULT_ERESTART_RESTARTBLOCK);
+	return result == RESULT_EINTR || is_restart(result);
 }
 
 /* enum usc_how of a call that the current task returns from. */
@@ -413,27 +419,97 @@ static __always_inline void note_restart(struct task_entry *t)
 	__builtin_memcpy(t->restart_args, t->args, sizeof(t->args));
 }
 
-static __always_inline int call_returns(struct task_entry *t, __s64 result)
+/* When a call ends. Where nobody asks for its time, that is its beginning. */
+static __always_inline __u64 end_time(const struct task_entry *t)
 {
-	__u64 now = is_asked_for(1u << USC_QUERY_TOOK) ? now_ns() : t->entry_ns;
+	return is_asked_for(1u << USC_QUERY_TOOK) ? now_ns() : t->entry_ns;
+}
 
-	result = seen_result(t, result);
-	if (returns_no_result(t->abi, t->nr))
-		t->event_flags |= USC_EVENT_NO_RESULT;
+/* For the verifier, which goes through it once, not for each caller. `result`: what the program gets. */
+USC_SUBPROGRAM int interrupted_call_ends(struct task_entry *t, __s64 result)
+{
+	if (!t)
+		return 0;
 	if (result == RESULT_ERESTART_RESTARTBLOCK)
 		note_restart(t);
+	t->flags &= ~(TASK_IN_CALL | TASK_INTERRUPTED);
+	return send_event(t, result, USC_HOW_RETURNED, end_time(t));
+}
+
+/*
+ * A call that a signal has interrupted goes on until it is known what the program gets of it: EINTR, as the delivery of a
+ * signal to a handler tells (core_call_interrupted), or a new try of the same call, as the thread's next call or its end
+ * tells.
+ */
+static __always_inline void hold_interrupted(struct task_entry *t, __s64 result)
+{
+	t->interrupted_result = result;
+	barrier();
+	t->flags |= TASK_IN_CALL | TASK_INTERRUPTED;
+}
+
+static __always_inline int call_returns(struct task_entry *t, __s64 result)
+{
+	__u64 now = end_time(t);
+	__u32 how;
+
+	result = seen_result(t, result);
+	how = how_it_returns(result);
+	if (returns_no_result(t->abi, t->nr))
+		t->event_flags |= USC_EVENT_NO_RESULT;
 	t->flags &= ~(TASK_IN_CALL | TASK_EXECED);
 	if (!has_question())
 		strings_at_return(t, result);
 	if (tells_nothing(t))
 		return 0;
+	if (is_restart(result) && how == USC_HOW_RETURNED) {
+		hold_interrupted(t, result);
+		return 0;
+	}
 	if (config.mount_space && result >= 0 && string_word(t->abi, t->nr) & USC_CALL_OPENS && !has_question())
 		send_opened(t, result);
-	send_event(t, result, how_it_returns(result), now);
+	send_event(t, result, how, now);
 	asm volatile("" : "+r"(t)); /* no address of its fields is kept: one word less of stack */
 	if (is_io_uring_setup(t) && result >= 0)
 		send_io_uring(t, now);
 	return 0;
+}
+
+/* What the program gets of the interrupted call was settled by nothing before: it is the kernel's own result. */
+static __always_inline void settle_interrupted_call(struct task_entry *t)
+{
+	if (t->flags & TASK_INTERRUPTED)
+		interrupted_call_ends(t, t->interrupted_result);
+}
+
+/* The beginning of struct sigaction. */
+struct signal_action {
+	__u64 handler;
+	__u64 flags;
+};
+
+#define SIGNAL_DEFAULT 0ull /* SIG_DFL; SIG_IGN is 1 */
+#define SIGNAL_IGNORED 1ull
+#define SIGNAL_RESTARTS 0x10000000 /* SA_RESTART */
+
+/*
+ * A signal is delivered to the current task. The first handler that runs decides about the call that it interrupts, as the
+ * kernel's handle_signal() does: -EINTR, but for ERESTARTNOINTR, and for ERESTARTSYS with SA_RESTART. `from`: struct
+ * k_sigaction.
+ */
+static __noinline int core_call_interrupted(struct task_entry *t, const void *from)
+{
+	struct signal_action action;
+	__s64 result;
+
+	if (!t || t->state != USC_TRACED || !(t->flags & TASK_INTERRUPTED) ||
+	    read_kernel(&action, sizeof(action), from) || action.handler == SIGNAL_DEFAULT ||
+	    action.handler == SIGNAL_IGNORED)
+		return 0;
+	result = t->interrupted_result;
+	if (result != RESULT_ERESTARTNOINTR && !(result == RESULT_ERESTARTSYS && action.flags & SIGNAL_RESTARTS))
+		result = RESULT_EINTR;
+	return interrupted_call_ends(t, result);
 }
 
 /* A function of its own: the walk in its caller leaves no more stack (Linux 6.1: 512 bytes for all). */
@@ -479,6 +555,7 @@ static __always_inline int core_sys_exit(struct task_entry *t, long result)
 {
 	if (!t || t->state != USC_TRACED)
 		return 0;
+	settle_interrupted_call(t); /* this is the return of a later one, whose entry was not seen */
 	if (t->flags & (TASK_MAPPING | TASK_MAPS_DATA))
 		mapping_call_returns(t, result);
 	if (t->flags & TASK_ASKED) {

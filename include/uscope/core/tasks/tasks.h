@@ -51,6 +51,7 @@ static __always_inline int core_sys_enter(struct task_struct *task, struct task_
 		if (!t)
 			return 0;
 	}
+	settle_interrupted_call(t);
 	if (targets(USC_TARGET_CGROUP) && t->group_asked != cgroup_generation)
 		ask_cgroup(task, t);
 	if (!targets(USC_TARGET_LAUNCH) && (t->flags & (TASK_ADOPTED | TASK_SKIPPED)) == TASK_ADOPTED)
@@ -307,6 +308,7 @@ static __always_inline int core_exit(struct task_struct *task)
 		return 0;
 	if (t->flags & TASK_MAPPING)
 		mappings_end(t);
+	settle_interrupted_call(t);
 	if (t->flags & TASK_IN_CALL)
 		send_event(t, 0, is_exit(t) ? USC_HOW_NORETURN : USC_HOW_KILLED, now);
 	t->flags = TASK_ENDED;

@@ -154,24 +154,6 @@ TEST_F(TopTest, CountsByCallAndTrigger) {
   EXPECT_EQ(threads[0].call, "read");
 }
 
-TEST_F(TopTest, ACallThatAHandlerMadeFailIsAnError) {
-  stack(1, {frame(kLibc, 0x10), frame(kApp, 0x20)});
-  call(1, 100, -512);
-  call(1, 200, -512);
-  usc_event handled{};
-  handled.kind = 15;  // rt_sigreturn, which restores EINTR
-  handled.how = USC_HOW_RETURNED;
-  handled.entry_ns = 1300;
-  handled.head.time = 1400;
-  handled.result = -4;
-  handled.flags = USC_EVENT_NO_RESULT;
-  calls_.on_event(handled, {});
-  std::uint64_t errors = 0;
-  for (const CallLine& line : lines()) errors += line.call == "read" ? line.errors : 100 * line.errors;
-  EXPECT_EQ(errors, 1U);
-  EXPECT_EQ(calls_.threads().at(0).errors, 1U);
-}
-
 TEST_F(TopTest, ATriggerThatTheBudgetCutOffIsSaidToBe) {
   stack(1, {frame(kLibc, 0x10), frame(kLibrary, 0x20)}, USC_ENDED_BUDGET);
   stack(2, {frame(kLibc, 0x10), frame(kLibrary, 0x40)}, USC_ENDED_BUDGET);
