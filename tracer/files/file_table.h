@@ -67,6 +67,9 @@ class FileTable final : public UnwindTableReceiver {
   [[nodiscard]] bool is_opening() const { return opener_.is_busy(); }
   // Every file is copied, not only those that may be gone soon. Called before any is met.
   void keep_all() { keeps_all_ = true; }
+  // Files whose status changed less than this ago, in seconds, are copied as soon as they are met: builds delete or
+  // replace them.
+  void copy_younger_than(std::int64_t seconds) { young_seconds_ = seconds; }
   // Files that are not open soon after this call are given up.
   void end_opening();
   Result<void> on_made(const BuiltTable& made) override;
@@ -158,6 +161,7 @@ class FileTable final : public UnwindTableReceiver {
   CopyRoom served_room_{kMostServed};
   std::size_t copying_ = 0;
   bool keeps_all_ = false;
+  std::int64_t young_seconds_ = 3600;
   std::multimap<std::uint64_t, trace::FileId> later_;  // files that are not copied yet, and when they will be
   std::size_t most_open_ = 0;
   MappedFiles mapped_files_;

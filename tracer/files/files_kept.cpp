@@ -21,23 +21,18 @@
 namespace uscope::tracer {
 namespace {
 
-constexpr std::int64_t kYoungSeconds = 3600;
 // Old files are copied so long after they were met: a short recording, and one of many large files, has no time for it.
 constexpr std::uint64_t kLaterNs = 5'000'000'000;
 constexpr std::uint64_t kLaterNsOfByte = 500;  // a second for 2 MiB
 constexpr int kAgainMs = 30;                   // the wait for a file that is opened again
-
-// A program was just made; what was there for long is still there for a while.
-bool is_young(const struct stat& status) {
-  return time(nullptr) - status.st_ctim.tv_sec < kYoungSeconds;
-}
 
 }  // namespace
 
 bool FileTable::is_fleeting(const File& file) const {
   struct stat status {};
   if (file.memory || file.place.empty() || keeps_all_) return true;
-  return fstat(file.fd.get(), &status) == 0 && (status.st_nlink == 0 || is_young(status));
+  if (fstat(file.fd.get(), &status) != 0) return false;
+  return status.st_nlink == 0 || time(nullptr) - status.st_ctim.tv_sec < young_seconds_;
 }
 
 // From now on a copy is read, provided that nothing was written while it was made: a program may fill memory again at

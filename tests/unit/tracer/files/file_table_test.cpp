@@ -542,6 +542,7 @@ TEST_F(FileTableTest, AYoungFileIsCopiedByTheQueue) {
 
 // An old one is opened again; it is copied when it has been there for a while.
 TEST_F(FileTableTest, AnOldFileIsOpenedAgainWhereItIs) {
+  files_.copy_younger_than(0);
   const OwnMapping libc = own_mapping("libc.so");
   ASSERT_TRUE(announce(files_, 2, libc));
   const File& file = *files_.find(FileId(2));
@@ -559,6 +560,7 @@ TEST_F(FileTableTest, AnOldFileIsOpenedAgainWhereItIs) {
 }
 
 TEST_F(FileTableTest, NothingIsCopiedWhenTracingEnds) {
+  files_.copy_younger_than(0);
   ASSERT_TRUE(announce(files_, 2, own_mapping("libc.so")));
   files_.end_opening();
   ASSERT_TRUE(files_.keep_more(monotonic_ns() + 60'000'000'000));
