@@ -102,6 +102,7 @@ Result<void> CodeWalk::run() {
   if (auto added = add_part(function_); !added) return added;
   paths_.push_back({function_.low, RegisterValues(), false});
   if (auto done = follow_all(); !done) return done;
+  if (source_.only_jumps) return {};
   if (auto done = follow_open_tables(); !done) return done;
   if (auto done = follow_labels(); !done) return done;
   follow_dead_code();

@@ -6,10 +6,29 @@
 //
 // Calls. A function is expected to return with rsp and the registers as they were. But behind a call that never returns
 // stands other code, with another frame. So a path behind a call is certain only if the called function is known to
-// return (it has a `ret`); other paths are weak: a certain path with another frame wins over them, and they say nothing
-// in a function with jumps that are not understood, or whose end is not known, since there the code behind the call may
-// be reached only in a way that the proof does not see. (In the latter, no path goes on behind a call to where a
-// function may begin.)
+// return (it has a `ret`); other paths are weak: a certain path with another frame wins over them. In a function with
+// jumps that are not understood, or whose end is not known, the code behind the call may be reached only in a way that
+// the proof does not see. There a weak path is believed only as far as it is confirmed by its end. (If a function's end
+// is a guess, every path is weak behind a call to where a function may begin; none goes on to where one is known to.)
+//
+// Confirmed. Wherever a `ret` stands, rsp is at the return address. So a path that leads to a `ret` tells the frame of
+// all its instructions, whatever led to them, since the distance between the two is known. If the proof's distance is
+// the same, and the registers of the caller are there again, then the frame is right; so it is then wherever such a
+// path leads without a call that may not return. A jump to a function that returns counts as much as a `ret`, and
+// so does one to an unknown place, if the function has begun by pushing a register of its caller. A call on
+// the way that may not return must be one at which the stack is aligned to 16 bytes, as the ABI demands: else the `ret`
+// may be that of a function which begins behind it.
+//
+// A start of which only an address is known (a table of functions, `lea`) may be a label in the middle of a function,
+// or data. It is a function's start if it is confirmed, and no path that is certain says otherwise: none comes to bytes
+// that are no instruction, to a `ret` with another distance or with registers of the caller lost, or in that state to
+// another function. One that never leaves (it ends with calls that do not return) must begin by pushing a register of
+// the caller, must call something, and must have the stack aligned at each call: in the middle of a function, the
+// alignment would be the other one. Its weak paths are believed: if they led into another function, that would leave,
+// or have the other alignment.
+//
+// The outermost function of a thread. Code that has taken its return address from the stack behind a system call (the
+// child of clone, on a stack of its own) and that neither returns nor jumps elsewhere has no caller.
 //
 // Never a wrong frame. Nothing is said of a function that returns with rsp elsewhere. One that takes its return address
 // from the stack (vfork, clone's child) has frames only up to its first system call, and none if it does so before
@@ -25,128 +44,16 @@ namespace {
 
 using Kind = FrameStep::Kind;
 
-constexpr std::int32_t kWord = 8;
-constexpr std::int32_t kMostStack = std::int32_t{1} << 29;
-constexpr std::size_t kRbp = 1;          // in USC_SAVED_REG's order
+constexpr std::size_t kPlacesOfPage = 256;
 constexpr std::size_t kMostVisits = 32;  // of an instruction, on average
 
-void forget_below(FrameState& state) {
-  for (auto& saved : state.saved)
-    if (state.stack && saved.slot > *state.stack) saved.slot = 0;
+bool is_aligned(const FrameState& state) {
+  constexpr std::int32_t kAlignment = 16;
+  return state.stack && *state.stack % kAlignment == 0;
 }
 
-void move_stack(FrameState& state, std::int64_t by) {
-  if (!state.stack) return;
-  const std::int64_t stack = *state.stack - by;
-  state.stack =
-      stack > -kMostStack && stack < kMostStack ? std::optional(static_cast<std::int32_t>(stack)) : std::nullopt;
-  forget_below(state);
-}
-
-// CFA - the place.
-std::optional<std::int32_t> place_of(const FrameStep& step, const FrameState& state) {
-  if (step.base == FrameStep::Base::kStack && state.stack) return *state.stack - step.place;
-  if (step.base == FrameStep::Base::kFrame && state.frame) return *state.frame - step.place;
-  return std::nullopt;
-}
-
-void write_over(FrameState& state, std::int32_t place, std::int32_t bytes) {
-  for (auto& saved : state.saved)
-    if (saved.slot != 0 && saved.slot > place - bytes && saved.slot - kWord < place) saved.slot = 0;
-}
-
-// The register is written; from its slot, it is the caller's again.
-void restore(FrameState& state, std::uint8_t reg, std::optional<std::int32_t> from) {
-  if (reg == FrameStep::kNoRegister) return;
-  auto& saved = state.saved.at(reg);
-  saved.kept = from && *from != 0 && saved.slot == *from;
-  if (reg == kRbp) state.frame.reset();
-}
-
-void save(FrameState& state, std::uint8_t reg, std::int32_t place) {
-  if (reg == FrameStep::kNoRegister) return;
-  auto& saved = state.saved.at(reg);
-  if (saved.kept && saved.slot == 0 && place > kWord && state.stack && place <= *state.stack) saved.slot = place;
-}
-
-void access_memory(const FrameStep& step, FrameState& state) {
-  const auto place = place_of(step, state);
-  if (!step.stores || !place) return;
-  write_over(state, *place, step.bytes);
-  if (step.bytes == kWord) save(state, step.reg, *place);
-}
-
-void write_registers(const FrameStep& step, FrameState& state) {
-  const bool loads = step.base != FrameStep::Base::kNone && !step.stores && step.bytes == kWord;
-  const auto from = loads ? place_of(step, state) : std::nullopt;
-  for (std::uint8_t i = 0; i < USC_SAVED_REGS; i++)
-    if ((step.writes >> i & 1u) != 0) restore(state, i, loads && step.reg == i ? from : std::nullopt);
-}
-
-void set_stack_from_frame(FrameState& state, std::int32_t value) {
-  state.stack = state.frame ? std::optional(*state.frame - value) : std::nullopt;
-  forget_below(state);
-}
-
-void pop(FrameState& state, std::uint8_t reg) {
-  restore(state, reg, state.stack);
-  move_stack(state, kWord);
-}
-
-// The frame behind the instruction, if the processor goes on there.
-void apply_step(const FrameStep& step, FrameState& state) {
-  switch (step.kind) {
-    case Kind::kPush:
-      move_stack(state, -kWord);
-      if (state.stack) {
-        write_over(state, *state.stack, kWord);
-        save(state, step.reg, *state.stack);
-      }
-      break;
-    case Kind::kPop:
-      pop(state, step.reg);
-      break;
-    case Kind::kLeave:
-      set_stack_from_frame(state, 0);
-      pop(state, kRbp);
-      break;
-    case Kind::kMoveStackPointer:
-      move_stack(state, step.value);
-      break;
-    case Kind::kStackFromFrame:
-      set_stack_from_frame(state, step.value);
-      break;
-    case Kind::kStackUnknown:
-      write_registers(step, state);
-      state.stack.reset();
-      break;
-    case Kind::kFrameFromStack:
-      restore(state, kRbp, std::nullopt);
-      if (state.stack) state.frame = *state.stack - step.value;
-      break;
-    case Kind::kOther:
-      access_memory(step, state);
-      write_registers(step, state);
-      break;
-    default:
-      break;
-  }
-}
-
-// What both know.
-void meet(FrameState& into, const FrameState& other) {
-  if (into.stack != other.stack) into.stack.reset();
-  if (into.frame != other.frame) into.frame.reset();
-  for (std::size_t i = 0; i < into.saved.size(); i++) {
-    into.saved.at(i).kept = into.saved.at(i).kept && other.saved.at(i).kept;
-    if (into.saved.at(i).slot != other.saved.at(i).slot) into.saved.at(i).slot = 0;
-  }
-}
-
-FrameState at_entry() {
-  FrameState state;
-  state.stack = kWord;
-  return state;
+bool is_jump(const FrameStep& step) {
+  return step.kind == Kind::kJump || step.kind == Kind::kBranch;
 }
 
 bool goes_on(const FrameStep& step) {
@@ -163,7 +70,7 @@ bool is_push_of_place(const FrameStep& step) {
 
 FrameProof::FrameProof(const ProvenFunction& function, std::span<const std::byte> code, const Tables& tables)
     : function_(function) {
-  at_.resize(code.size());
+  at_.resize(code.size() / kPlacesOfPage + 1);
   function_.range.high = function_.range.low + code.size();
   decode(code, {function_.range.low});
   follow_tables(code, tables);
@@ -171,8 +78,18 @@ FrameProof::FrameProof(const ProvenFunction& function, std::span<const std::byte
 
 const FrameStep* FrameProof::step_at(std::uint64_t address) const {
   if (!contains(address)) return nullptr;
-  const std::uint32_t number = at_[address - function_.range.low];
+  const std::uint64_t place = address - function_.range.low;
+  const auto& page = at_[place / kPlacesOfPage];
+  const std::uint32_t number = page.empty() ? 0 : page[place % kPlacesOfPage];
   return number == 0 ? nullptr : &steps_[number - 1];
+}
+
+void FrameProof::add_step(const FrameStep& step) {
+  const std::uint64_t place = step.address - function_.range.low;
+  auto& page = at_[place / kPlacesOfPage];
+  if (page.empty()) page.resize(kPlacesOfPage);
+  steps_.push_back(step);
+  page[place % kPlacesOfPage] = static_cast<std::uint32_t>(steps_.size());
 }
 
 std::size_t FrameProof::step_number(const FrameStep& step) const {
@@ -205,12 +122,30 @@ void FrameProof::decode(std::span<const std::byte> code, std::vector<std::uint64
       const auto one = decoder.decode(code.subspan(address - function_.range.low), address);
       if (!one) break;
       const FrameStep step = frame_step(*one);
-      steps_.push_back(step);
-      at_[address - function_.range.low] = static_cast<std::uint32_t>(steps_.size());
+      add_step(step);
       if (step.target != 0 && contains(step.target)) from.push_back(step.target);
-      if (step.kind == Kind::kCall && step.target != 0 && !contains(step.target)) calls_.push_back(step.target);
+      if (step.kind == Kind::kCall && step.target != 0 && step.target != step.next() &&
+          (!function_.end_is_known || !contains(step.target)))
+        calls_.push_back(step.target);
+      note_names(*one, step);
       if (!goes_on(step)) break;
       address = step.next();
+    }
+  }
+}
+
+void FrameProof::note_names(const Instruction& one, const FrameStep& step) {
+  constexpr unsigned kLeastBits = 32;  // of a constant that is an address
+  if (is_jump(step) && !contains(step.target)) names_.push_back(step.target);
+  for (const ZydisDecodedOperand& operand : one.all()) {
+    ZyanU64 address = 0;
+    if (operand.type == ZYDIS_OPERAND_TYPE_MEMORY) {
+      if (operand.mem.type == ZYDIS_MEMOP_TYPE_AGEN && operand.mem.base == ZYDIS_REGISTER_RIP &&
+          ZYAN_SUCCESS(ZydisCalcAbsoluteAddress(&one.decoded, &operand, one.address, &address)))
+        names_.push_back(address);
+    } else if (function_.is_at_fixed_address && operand.type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
+               operand.imm.is_relative == 0 && one.decoded.raw.imm[0].size >= kLeastBits) {
+      names_.push_back(operand.imm.value.u);
     }
   }
 }
@@ -230,6 +165,12 @@ bool FrameProof::has_return() const {
   return std::any_of(steps_.begin(), steps_.end(), [](const FrameStep& step) { return step.kind == Kind::kReturn; });
 }
 
+bool FrameProof::saves_register() const {
+  const FrameStep* step = step_at(function_.range.low);
+  while (step != nullptr && step->kind == Kind::kOther) step = step_at(step->next());
+  return step != nullptr && step->kind == Kind::kPush && step->reg != FrameStep::kNoRegister;
+}
+
 bool FrameProof::restores_registers() const {
   return std::any_of(steps_.begin(), steps_.end(), [](const FrameStep& step) {
     return step.kind == Kind::kPop && step.reg != FrameStep::kNoRegister;
@@ -237,12 +178,11 @@ bool FrameProof::restores_registers() const {
 }
 
 bool FrameProof::jumps_out() const {
-  return has_open_jump_ || std::any_of(steps_.begin(), steps_.end(), [&](const FrameStep& step) {
-           return (step.kind == Kind::kJump || step.kind == Kind::kBranch) && !contains(step.target);
-         });
+  return has_open_jump_ || std::any_of(steps_.begin(), steps_.end(),
+                                       [&](const FrameStep& step) { return is_jump(step) && !contains(step.target); });
 }
 
-Returns FrameProof::returns(const ReturnsOf& returns_of) const {
+Returns FrameProof::returns_by_paths(const ReturnsOf& returns_of) const {
   std::vector<bool> seen(steps_.size());
   std::vector<std::uint64_t> from = {function_.range.low};
   // A jump that is not understood may be a tail call, or what longjmp ends with.
@@ -257,22 +197,22 @@ Returns FrameProof::returns(const ReturnsOf& returns_of) const {
     if (step->kind == Kind::kReturn) return Returns::kYes;
     if (const auto* table = step->kind == Kind::kIndirect ? table_of(step->address) : nullptr)
       from.insert(from.end(), table->begin(), table->end());
-    if (step->kind == Kind::kJump || step->kind == Kind::kBranch) {
+    if (is_jump(*step)) {
       const Returns other = contains(step->target) ? Returns::kNever : returns_of(step->target);
       if (contains(step->target)) from.push_back(step->target);
       if (other == Returns::kYes) return other;
-      if (other == Returns::kUnknown) found = other;
+      if (other != Returns::kNever) found = Returns::kUnknown;
     }
     if (!goes_on(*step)) continue;
     if (step->kind == Kind::kCall && !is_push_of_place(*step)) {
       const Returns called = step->target == 0 ? Returns::kUnknown : returns_of(step->target);
       if (called == Returns::kNever) continue;
-      if ((called == Returns::kUnknown && !function_.end_is_known) || may_end_behind(*step)) {
+      if ((called != Returns::kYes && !function_.end_is_known) || may_end_behind(*step)) {
         found = Returns::kUnknown;
         continue;
       }
       // The last instruction of a function may be a call that never returns.
-      if (called == Returns::kUnknown && step_at(step->next()) == nullptr) {
+      if (called != Returns::kYes && step_at(step->next()) == nullptr) {
         found = Returns::kUnknown;
         continue;
       }
@@ -285,110 +225,42 @@ Returns FrameProof::returns(const ReturnsOf& returns_of) const {
 // One run over the code, until nothing changes.
 class FrameProof::Run {
  public:
-  Run(const FrameProof& proof, const ReturnsOf& returns_of, const Entered& entered)
-      : proof_(proof), returns_of_(returns_of), entered_(entered), nodes_(proof.steps_.size()) {}
+  // Which ends confirm a frame: those by which the function returns, or also what can only be a tail call.
+  enum class Ends : std::uint8_t { kReturns, kAll };
 
-  std::vector<ProvenFrame> frames() {
-    arrive(proof_.function_.range.low, at_entry(), false);
+  Run(const FrameProof& proof, const ReturnsOf& returns_of)
+      : proof_(proof), returns_of_(returns_of), nodes_(proof.steps_.size()) {}
+
+  // False: there is no proof.
+  bool follow() {
+    arrive(proof_.function_.range.low, state_at_entry(), false);
     for (std::size_t visits = 0; !pending_.empty(); visits++) {
-      if (visits > nodes_.size() * kMostVisits) return {};
+      if (visits > nodes_.size() * kMostVisits) return false;
       const std::size_t number = pending_.back();
       pending_.pop_back();
       nodes_[number].is_pending = false;
       leave(proof_.steps_[number], nodes_[number]);
     }
     check_ends();
-    return is_wrong_ ? std::vector<ProvenFrame>() : collect();
+    return !is_wrong_;
   }
 
- private:
-  struct Node {
-    FrameState state;
-    bool is_reached = false;
-    bool is_weak = false;
-    bool is_pending = false;
-  };
-
-  void arrive(std::uint64_t address, const FrameState& state, bool weak) {
-    const FrameStep* step = proof_.step_at(address);
-    if (step == nullptr) return;
-    const std::size_t number = proof_.step_number(*step);
-    Node& node = nodes_[number];
-    const Node before = node;
-    if (!node.is_reached || (node.is_weak && !weak)) {
-      node.state = state;
-      node.is_weak = weak;
-    } else if (node.is_weak == weak) {
-      meet(node.state, state);
-    }
-    node.is_reached = true;
-    if (before.is_reached && before.is_weak == node.is_weak && before.state == node.state) return;
-    if (!node.is_pending) pending_.push_back(number);
-    node.is_pending = true;
-  }
-
-  void go_to(std::uint64_t target, const Node& node) {
-    if (proof_.contains(target)) arrive(target, node.state, node.is_weak);
-  }
-
-  void leave(const FrameStep& step, const Node& from) {
-    const Node node = from;
-    if (step.kind == Kind::kJump || step.kind == Kind::kBranch) go_to(step.target, node);
-    if (step.kind == Kind::kIndirect)
-      if (const auto* table = proof_.table_of(step.address))
-        for (const std::uint64_t target : *table) go_to(target, node);
-    if (!goes_on(step)) return;
-    FrameState state = node.state;
-    bool weak = node.is_weak;
-    if (is_push_of_place(step)) {
-      move_stack(state, -kWord);
-    } else if (step.kind == Kind::kCall) {
-      // A subroutine of the function's own has a frame of its own.
-      const bool is_own = step.target != 0 && proof_.contains(step.target);
-      if (is_own) arrive(step.target, at_entry(), false);
-      const Returns returns = step.target == 0 || is_own ? Returns::kUnknown : returns_of_(step.target);
-      if (returns == Returns::kNever || proof_.may_end_behind(step)) return;
-      weak = weak || returns == Returns::kUnknown;
-    } else {
-      apply_step(step, state);
-    }
-    if (state.stack && *state.stack < kWord) {
-      takes_return_address_ = std::min(takes_return_address_, step.address);
-      return;
-    }
-    arrive(step.next(), state, weak);
-  }
-
-  // What the ends of the function say of the proof, once nothing changes any more.
-  void check_ends() {
-    for (std::size_t i = 0; i < nodes_.size(); i++) {
-      const FrameStep& step = proof_.steps_[i];
-      const Node& node = nodes_[i];
-      if (!node.is_reached) continue;
-      if (step.is_system_call) first_system_call_ = std::min(first_system_call_, step.next());
-      const bool is_elsewhere = node.state.stack && *node.state.stack != kWord;
-      if (step.kind == Kind::kReturn && is_elsewhere && !node.is_weak) is_wrong_ = true;
-      if ((step.kind == Kind::kJump || step.kind == Kind::kBranch) && !proof_.contains(step.target))
-        entered_(step.target, node.state);
-      if (goes_on(step) && step.kind != Kind::kCall && !proof_.contains(step.next())) {
-        FrameState state = node.state;
-        apply_step(step, state);
-        entered_(step.next(), state);
-      }
-    }
-    if (takes_return_address_ == UINT64_MAX) return;
-    limit_ = first_system_call_;
-    if (takes_return_address_ < limit_ || limit_ == UINT64_MAX) is_wrong_ = true;
-  }
-
-  [[nodiscard]] std::vector<ProvenFrame> collect() const {
-    const bool weak_ones = proof_.function_.end_is_known && !proof_.has_open_jump_;
+  // After follow().
+  [[nodiscard]] std::vector<ProvenFrame> collect(const Entered& entered) const {
+    const bool weak_ones = (proof_.function_.end_is_known && !proof_.has_open_jump_) || never_leaves();
+    const bool has_weak = std::any_of(nodes_.begin(), nodes_.end(), [](const Node& node) { return node.is_weak; });
+    const std::vector<bool> confirmed = has_weak && !weak_ones ? confirm(Ends::kAll) : std::vector<bool>(nodes_.size());
     std::vector<ProvenFrame> found;
     for (std::size_t i = 0; i < nodes_.size(); i++) {
       const FrameStep& step = proof_.steps_[i];
       const Node& node = nodes_[i];
-      if (!node.is_reached || step.next() > limit_ || (node.is_weak && !weak_ones) || !node.state.has_cfa()) continue;
-      found.push_back({{step.address, step.next()}, node.state});
+      if (!node.is_reached) continue;
+      const bool is_believed = !node.is_weak || weak_ones || confirmed[i];
+      // Behind its end, a function whose end is a guess would jump with the frame of another one.
+      if (is_believed || proof_.function_.end_is_known) enter_others(step, node.state, entered);
+      if (!is_believed) continue;
+      if (node.state.is_root ? is_outermost_ && !node.is_weak : node.state.has_cfa() && step.next() <= limit_)
+        found.push_back({{step.address, step.next()}, node.state});
     }
     std::sort(found.begin(), found.end(),
               [](const ProvenFrame& a, const ProvenFrame& b) { return a.range.low < b.range.low; });
@@ -405,19 +277,239 @@ class FrameProof::Run {
     return found;
   }
 
+  // After follow(). Whether an end confirms the frame at the function's start.
+  [[nodiscard]] bool is_confirmed(Ends ends) const {
+    const FrameStep* start = proof_.step_at(proof_.function_.range.low);
+    return start != nullptr && confirm(ends)[proof_.step_number(*start)];
+  }
+
+  // After follow(). Whether a path that is certain says that no function begins where this one does.
+  [[nodiscard]] bool is_contradicted() const {
+    if (comes_to_no_code_ || takes_return_address_ != UINT64_MAX) return true;
+    for (std::size_t i = 0; i < nodes_.size(); i++) {
+      const FrameStep& step = proof_.steps_[i];
+      const Node& node = nodes_[i];
+      if (!node.is_reached || node.is_weak || is_as_at_entry(node.state)) continue;
+      if (step.kind == Kind::kReturn) return true;
+      if (jumps_out(step) && returns_of_(step.target) != Returns::kNoFunction) return true;
+      if (runs_out(step)) return true;
+    }
+    return false;
+  }
+
+  // After follow(). Whether the code begins by pushing a register of its caller, calls something, and has the stack
+  // aligned at each call.
+  [[nodiscard]] bool keeps_abi() const {
+    if (!proof_.saves_register()) return false;
+    bool calls = false;
+    for (std::size_t i = 0; i < nodes_.size(); i++) {
+      const FrameStep& step = proof_.steps_[i];
+      const FrameState& state = nodes_[i].state;
+      if (!nodes_[i].is_reached || step.kind != Kind::kCall || is_push_of_place(step)) continue;
+      if (state.stack && !is_aligned(state)) return false;
+      calls = calls || is_aligned(state);
+    }
+    return calls;
+  }
+
+  // The same of a function that never leaves.
+  [[nodiscard]] bool never_leaves() const {
+    const auto leaves = [&](const FrameStep& step) {
+      return step.kind == Kind::kReturn || jumps_out(step) || is_open(step) || runs_out(step);
+    };
+    for (std::size_t i = 0; i < nodes_.size(); i++)
+      if (nodes_[i].is_reached && leaves(proof_.steps_[i])) return false;
+    return keeps_abi();
+  }
+
+ private:
+  struct Node {
+    FrameState state;
+    bool is_reached = false;
+    bool is_weak = false;
+    bool is_pending = false;
+  };
+
+  void arrive(std::uint64_t address, const FrameState& state, bool weak) {
+    const FrameStep* step = proof_.step_at(address);
+    if (step == nullptr) {
+      comes_to_no_code_ = comes_to_no_code_ || (!weak && proof_.contains(address));
+      return;
+    }
+    const std::size_t number = proof_.step_number(*step);
+    Node& node = nodes_[number];
+    const Node before = node;
+    if (!node.is_reached || (node.is_weak && !weak)) {
+      node.state = state;
+      node.is_weak = weak;
+    } else if (node.is_weak == weak) {
+      meet(node.state, state);
+    }
+    node.is_reached = true;
+    if (before.is_reached && before.is_weak == node.is_weak && before.state == node.state) return;
+    if (!node.is_pending) pending_.push_back(number);
+    node.is_pending = true;
+  }
+
+  [[nodiscard]] bool jumps_out(const FrameStep& step) const { return is_jump(step) && !proof_.contains(step.target); }
+  [[nodiscard]] bool runs_out(const FrameStep& step) const {
+    return goes_on(step) && step.kind != Kind::kCall && !proof_.contains(step.next());
+  }
+  [[nodiscard]] bool is_open(const FrameStep& step) const {
+    return step.kind == Kind::kIndirect && proof_.table_of(step.address) == nullptr;
+  }
+
+  // A subroutine of the function's own has a frame of its own.
+  [[nodiscard]] bool is_own(const FrameStep& call) const {
+    return call.target != 0 && call.target != proof_.function_.range.low && proof_.contains(call.target);
+  }
+
+  [[nodiscard]] Returns returns_behind(const FrameStep& call) const {
+    if (call.target == 0 || is_own(call)) return Returns::kUnknown;
+    const Returns returns = returns_of_(call.target);
+    const bool is_unknown = returns == Returns::kNoFunction || proof_.may_end_behind(call);
+    return is_unknown && returns != Returns::kNever ? Returns::kUnknown : returns;
+  }
+
+  // Calls go(target, state, weak) for each place in the function where the processor may go on.
+  template <typename Go>
+  void for_each_way(const FrameStep& step, const Node& node, const Go& go) const {
+    if (is_jump(step) && proof_.contains(step.target)) go(step.target, node.state, node.is_weak);
+    if (step.kind == Kind::kIndirect)
+      if (const auto* table = proof_.table_of(step.address))
+        for (const std::uint64_t target : *table)
+          if (proof_.contains(target)) go(target, node.state, node.is_weak);
+    if (!goes_on(step)) return;
+    FrameState state = node.state;
+    bool weak = node.is_weak;
+    if (is_push_of_place(step)) {
+      move_stack(state, -kFrameWord);
+    } else if (step.kind == Kind::kCall) {
+      const Returns returns = returns_behind(step);
+      const bool ends = returns == Returns::kUnknown && returns_of_(step.next()) != Returns::kNoFunction;
+      if (returns == Returns::kNever || ends) return;
+      weak = weak || returns == Returns::kUnknown;
+    } else {
+      apply_step(step, state);
+    }
+    if (proof_.contains(step.next())) go(step.next(), state, weak);
+  }
+
+  void leave(const FrameStep& step, const Node& from) {
+    const Node node = from;
+    if (step.kind == Kind::kCall && is_own(step) && !is_push_of_place(step))
+      arrive(step.target, state_at_entry(), false);
+    for_each_way(step, node, [&](std::uint64_t target, FrameState state, bool weak) {
+      if (state.stack && *state.stack < kFrameWord) {
+        takes_return_address_ = std::min(takes_return_address_, step.address);
+        state = nothing_known();
+        state.is_root = true;
+      }
+      arrive(target, state, weak);
+    });
+  }
+
+  void enter_others(const FrameStep& step, FrameState state, const Entered& entered) const {
+    if (jumps_out(step)) entered(step.target, state);
+    if (!runs_out(step)) return;
+    apply_step(step, state);
+    entered(step.next(), state);
+  }
+
+  // What the ends of the function say of the proof, once nothing changes any more.
+  void check_ends() {
+    bool root_ends = false;
+    for (std::size_t i = 0; i < nodes_.size(); i++) {
+      const FrameStep& step = proof_.steps_[i];
+      const Node& node = nodes_[i];
+      if (!node.is_reached) continue;
+      if (step.is_system_call) first_system_call_ = std::min(first_system_call_, step.next());
+      const bool is_elsewhere = node.state.stack && *node.state.stack != kFrameWord;
+      if (step.kind == Kind::kReturn && is_elsewhere && !node.is_weak) is_wrong_ = true;
+      root_ends = root_ends || (node.state.is_root &&
+                                (jumps_out(step) || runs_out(step) || is_open(step) || step.kind == Kind::kReturn));
+    }
+    if (takes_return_address_ == UINT64_MAX) return;
+    limit_ = first_system_call_;
+    if (takes_return_address_ < limit_ || limit_ == UINT64_MAX) is_wrong_ = true;
+    is_outermost_ = !root_ends;
+  }
+
+  [[nodiscard]] bool ends_well(const FrameStep& step, const FrameState& state, Ends ends) const {
+    if (!is_as_at_entry(state)) return false;
+    if (is_open(step)) return ends == Ends::kAll && proof_.saves_register();
+    return step.kind == Kind::kReturn || (jumps_out(step) && returns_of_(step.target) == Returns::kYes);
+  }
+
+  // For each node whether its frame is confirmed: by an end that it leads to, or by another one from which the
+  // processor comes there without a call that may not return.
+  [[nodiscard]] std::vector<bool> confirm(Ends ends) const {
+    std::vector<std::vector<std::size_t>> confirms(nodes_.size());
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < nodes_.size(); i++) {
+      const FrameStep& step = proof_.steps_[i];
+      const Node& node = nodes_[i];
+      if (!node.is_reached || !node.state.has_cfa()) continue;
+      if (ends_well(step, node.state, ends)) found.push_back(i);
+      const bool may_not_return =
+          step.kind == Kind::kCall && !is_push_of_place(step) && returns_behind(step) == Returns::kUnknown;
+      if (may_not_return && node.state.stack && !is_aligned(node.state)) continue;
+      for_each_way(step, node, [&](std::uint64_t target, const FrameState& state, bool) {
+        const FrameStep* next = proof_.step_at(target);
+        if (next == nullptr) return;
+        const std::size_t number = proof_.step_number(*next);
+        const FrameState& there = nodes_[number].state;
+        const bool same = (state.stack && state.stack == there.stack) || (state.frame && state.frame == there.frame);
+        if (!same || !nodes_[number].is_reached) return;
+        confirms[number].push_back(i);
+        if (!may_not_return) confirms[i].push_back(number);
+      });
+    }
+    std::vector<bool> confirmed(nodes_.size());
+    while (!found.empty()) {
+      const std::size_t number = found.back();
+      found.pop_back();
+      if (confirmed[number]) continue;
+      confirmed[number] = true;
+      found.insert(found.end(), confirms[number].begin(), confirms[number].end());
+    }
+    return confirmed;
+  }
+
   const FrameProof& proof_;
   const ReturnsOf& returns_of_;
-  const Entered& entered_;
   std::vector<Node> nodes_;
   std::vector<std::size_t> pending_;
   std::uint64_t takes_return_address_ = UINT64_MAX;
   std::uint64_t first_system_call_ = UINT64_MAX;  // its end
   std::uint64_t limit_ = UINT64_MAX;
   bool is_wrong_ = false;
+  bool comes_to_no_code_ = false;
+  bool is_outermost_ = false;  // what has taken its return address
 };
 
+Returns FrameProof::returns(const ReturnsOf& returns_of) const {
+  const Returns found = returns_by_paths(returns_of);
+  if (found != Returns::kUnknown || function_.end_is_known) return found;
+  Run run(*this, returns_of);
+  return run.follow() && run.is_confirmed(Run::Ends::kReturns) ? Returns::kYes : found;
+}
+
+bool FrameProof::begins_function(const ReturnsOf& returns_of) const {
+  Run run(*this, returns_of);
+  return run.follow() && !run.is_contradicted() && (run.is_confirmed(Run::Ends::kAll) || run.never_leaves());
+}
+
+bool FrameProof::keeps_abi(const ReturnsOf& returns_of) const {
+  Run run(*this, returns_of);
+  return saves_register() && run.follow() && run.keeps_abi();
+}
+
 std::vector<ProvenFrame> FrameProof::prove(const ReturnsOf& returns_of, const Entered& entered) const {
-  return Run(*this, returns_of, entered).frames();
+  Run run(*this, returns_of);
+  const bool is_sound = run.follow();
+  std::vector<ProvenFrame> found = run.collect(entered);
+  return is_sound ? found : std::vector<ProvenFrame>();
 }
 
 }  // namespace uscope::symbolizer

@@ -3,33 +3,17 @@
 // without call frame information. frame_proof.cpp says what counts as a proof.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <span>
 #include <vector>
 
+#include "symbolizer/code/frame_state.h"
 #include "symbolizer/code/frame_steps.h"
 #include "symbolizer/code/function_ends.h"
 
 namespace uscope::symbolizer {
-
-struct FrameState {
-  // Where the caller's value of a register is. `slot`: saved at CFA - slot; 0: not saved.
-  struct Saved {
-    bool kept = true;
-    std::int32_t slot = 0;
-    bool operator==(const Saved&) const = default;
-  };
-  std::optional<std::int32_t> stack;  // CFA - rsp
-  std::optional<std::int32_t> frame;  // CFA - rbp, where rbp is a frame pointer
-  std::array<Saved, USC_SAVED_REGS> saved{};
-  bool operator==(const FrameState&) const = default;
-
-  [[nodiscard]] bool has_cfa() const { return stack || frame; }
-};
 
 struct ProvenFrame {
   CodeRange range;  // of one instruction
@@ -40,9 +24,11 @@ struct ProvenFrame {
 struct ProvenFunction {
   CodeRange range;
   bool end_is_known = true;
+  bool is_at_fixed_address = false;  // constants in instructions may be addresses
 };
 
-enum class Returns : std::uint8_t { kUnknown, kYes, kNever };
+// Whether a function returns. kNoFunction: none is known to begin there.
+enum class Returns : std::uint8_t { kNoFunction, kUnknown, kYes, kNever };
 
 class FrameProof {
  public:
@@ -53,8 +39,11 @@ class FrameProof {
   FrameProof(const ProvenFunction& function, std::span<const std::byte> code, const Tables& tables);
 
   [[nodiscard]] const ProvenFunction& function() const { return function_; }
-  // Of direct calls and jumps that leave the function.
+  // Of direct calls that leave the function; if its end is a guess, also of those within it.
   [[nodiscard]] const std::vector<std::uint64_t>& calls() const { return calls_; }
+  // What the code names without calling it: constants that may be addresses, and where its direct jumps lead that leave
+  // the function.
+  [[nodiscard]] const std::vector<std::uint64_t>& names() const { return names_; }
   [[nodiscard]] std::size_t steps() const { return steps_.size(); }
   [[nodiscard]] bool has_return() const;
   [[nodiscard]] bool restores_registers() const;
@@ -63,6 +52,12 @@ class FrameProof {
   using ReturnsOf = std::function<Returns(std::uint64_t address)>;
   // Whether the function may return, as far as is known of those that it calls.
   [[nodiscard]] Returns returns(const ReturnsOf& returns_of) const;
+
+  // Whether the code itself shows that a function begins there, of which nothing but an address is known.
+  [[nodiscard]] bool begins_function(const ReturnsOf& returns_of) const;
+
+  // Whether it begins by pushing a register of its caller, and calls something, always with an aligned stack.
+  [[nodiscard]] bool keeps_abi(const ReturnsOf& returns_of) const;
 
   // Jumps of another function that are no calls: what is known of the frame where they lead.
   using Entered = std::function<void(std::uint64_t address, const FrameState& state)>;
@@ -75,16 +70,22 @@ class FrameProof {
     return address >= function_.range.low && address < function_.range.high;
   }
   [[nodiscard]] const FrameStep* step_at(std::uint64_t address) const;
+  void add_step(const FrameStep& step);
   [[nodiscard]] std::size_t step_number(const FrameStep& step) const;
   [[nodiscard]] const std::vector<std::uint64_t>* table_of(std::uint64_t jump) const;
+  [[nodiscard]] bool saves_register() const;
   [[nodiscard]] bool may_end_behind(const FrameStep& call) const;
+  [[nodiscard]] Returns returns_by_paths(const ReturnsOf& returns_of) const;
+  void note_names(const Instruction& one, const FrameStep& step);
   void decode(std::span<const std::byte> code, std::vector<std::uint64_t> from);
   void follow_tables(std::span<const std::byte> code, const Tables& tables);
 
   ProvenFunction function_;
   std::vector<FrameStep> steps_;
-  std::vector<std::uint32_t> at_;  // for each byte: 1 more than the number of the step that begins there
+  // For each byte: 1 more than the number of the step that begins there; in pages, empty where none does.
+  std::vector<std::vector<std::uint32_t>> at_;
   std::vector<std::uint64_t> calls_;
+  std::vector<std::uint64_t> names_;
   std::vector<IndirectJump> tables_;
   bool has_open_jump_ = false;
 };

@@ -93,6 +93,8 @@ struct CodeSource {
   std::function<bool(std::uint64_t address)> returns;
   // Constants in instructions may be addresses of the program: it is loaded where the file says.
   bool is_at_fixed_address = false;
+  // Nothing is wanted but the indirect jumps whose targets are known.
+  bool only_jumps = false;
 };
 
 // The ends of a function, in order; none if it never returns. An error says in `what` why they cannot be known.

@@ -69,6 +69,7 @@ Relocations::Relocations(Elf* elf, const Read& read) {
     const auto at = tags.find(name);
     return at == tags.end() ? 0 : at->second;
   };
+  symbols_ = tag(DT_SYMTAB);
   add_table(read, tag(DT_RELA), tag(DT_RELASZ), true);
   add_table(read, tag(DT_REL), tag(DT_RELSZ), false);
   add_table(read, tag(DT_JMPREL), tag(DT_PLTRELSZ), tag(DT_PLTREL) != DT_REL);
@@ -82,8 +83,17 @@ void Relocations::add_table(const Read& read, std::uint64_t table, std::uint64_t
   const auto add = [&](std::uint64_t at, std::uint64_t info, std::uint64_t addend) {
     const std::uint32_t type = ELF64_R_TYPE(info);
     const std::uint8_t changed = bytes_of(type);
-    if (changed != 0 && all_.size() < kMostRelocations)
-      all_.push_back({at, addend, changed, type == R_X86_64_RELATIVE, !with_addends});
+    if (changed == 0 || all_.size() >= kMostRelocations) return;
+    One one;
+    one.at = at;
+    one.address = addend;
+    one.bytes = changed;
+    one.is_address = type == R_X86_64_RELATIVE;
+    one.is_called = type == R_X86_64_IRELATIVE;
+    one.in_place = !with_addends;
+    if (type == R_X86_64_64 || type == R_X86_64_GLOB_DAT || type == R_X86_64_JUMP_SLOT)
+      one.symbol = static_cast<std::uint32_t>(ELF64_R_SYM(info));
+    all_.push_back(one);
   };
   if (with_addends)
     for (const Elf64_Rela& one : entries_of<Elf64_Rela>(bytes))
@@ -97,7 +107,12 @@ void Relocations::add_relr(const Read& read, std::uint64_t table, std::uint64_t 
   if (table == 0 || size == 0) return;
   std::uint64_t next = 0;
   const auto add = [&](std::uint64_t at) {
-    if (all_.size() < kMostRelocations) all_.push_back({at, 0, 8, true, true});
+    if (all_.size() >= kMostRelocations) return;
+    One one;
+    one.at = at;
+    one.is_address = true;
+    one.in_place = true;
+    all_.push_back(one);
   };
   for (const std::uint64_t entry : entries_of<std::uint64_t>(read(table, std::min(size, kMostTable)))) {
     if ((entry & 1U) == 0) {
@@ -127,6 +142,24 @@ Relocations::Word Relocations::word_at(std::uint64_t address) const {
     return {touch(address, address + 8) ? Says::kUnknown : Says::kNothing, 0};
   if (!one->is_address) return {Says::kUnknown, 0};
   return one->in_place ? Word{Says::kNothing, 0} : Word{Says::kAddress, one->address};
+}
+
+std::vector<std::uint64_t> Relocations::own_addresses(const Read& read) const {
+  std::vector<std::uint64_t> found;
+  for (const One& one : all_) {
+    if (one.symbol != 0 && symbols_ != 0) {
+      const auto symbol =
+          entries_of<Elf64_Sym>(read(symbols_ + std::uint64_t{one.symbol} * sizeof(Elf64_Sym), sizeof(Elf64_Sym)));
+      if (!symbol.empty() && symbol.front().st_shndx != SHN_UNDEF)
+        found.push_back(symbol.front().st_value + one.address);
+    } else if ((one.is_address || one.is_called) && !one.in_place) {
+      found.push_back(one.address);
+    } else if (one.is_address || one.is_called) {
+      const auto word = entries_of<std::uint64_t>(read(one.at, sizeof(std::uint64_t)));
+      if (!word.empty()) found.push_back(word.front());
+    }
+  }
+  return found;
 }
 
 }  // namespace uscope::symbolizer

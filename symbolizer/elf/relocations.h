@@ -32,18 +32,24 @@ class Relocations {
   // Of the word at an address: nothing, so that it is the file's; an address in the same file; or something else.
   [[nodiscard]] Word word_at(std::uint64_t address) const;
 
+  // The addresses in the file that they put into words or call: of its own functions and data.
+  [[nodiscard]] std::vector<std::uint64_t> own_addresses(const Read& read) const;
+
  private:
   struct One {
     std::uint64_t at = 0;
-    std::uint64_t address = 0;
+    std::uint64_t address = 0;  // or what is added to the symbol's
+    std::uint32_t symbol = 0;   // whose address the word gets
     std::uint8_t bytes = 8;
     bool is_address = false;
-    bool in_place = false;  // the address is what the file has there
+    bool is_called = false;  // the address: it gives what the word gets
+    bool in_place = false;   // the address is what the file has there
   };
   void add_table(const Read& read, std::uint64_t table, std::uint64_t size, bool with_addends);
   void add_relr(const Read& read, std::uint64_t table, std::uint64_t size);
 
   std::vector<One> all_;  // by `at`
+  std::uint64_t symbols_ = 0;
 };
 
 }  // namespace uscope::symbolizer

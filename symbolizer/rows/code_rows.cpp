@@ -1,15 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Functions are those of the symbol tables that have a size, and those that one of them calls; the latter end where the
-// next start is known. A function gets rows only if it is certain that it is called, and does not share code:
+// Certain functions are those of the symbol tables that have a size, the program's entry and main(), and those that a
+// function with rows calls; the latter end where the next certain start is known. A certain function gets rows only if
+// it is called, and does not share code:
 //
-// - It has a `ret` or ends with a jump to a function that has one, or it pops registers of its caller, or another
-//   function without call frame information calls it, or it leaves by no jump. GHC's code has symbols of functions, but
-//   is entered by jumps, with whatever lies on the stack.
+// - It has a `ret` or ends with a jump to a function that has one, or it pops registers of its caller, or it keeps the
+//   ABI in what can be seen (FrameProof::keeps_abi()), or another function without call frame information calls it, or
+//   it leaves by no jump. GHC's code has symbols of functions, but is entered by jumps, with whatever lies on the
+//   stack.
 // - It is no part of another function (.cold), and no other function jumps to its middle, or to its start with a frame
 //   of its own: then nothing is said of it.
 // - Where two functions hold the same instruction, they must agree.
 //
-// Limits: 64 KiB of code for a function; for a file 65,536 functions and 2 million instructions.
+// Named functions are those of which only an address is known: in data (tables of functions, what the dynamic linker
+// fills in), in code (`lea f(%rip)`; in a program at a fixed address any constant), or as the target of a jump out of
+// another function. Such an address may as well be a label in the middle of a function, or no code. So
+//
+// - a named function counts only if its own code shows that a function begins there (FrameProof::begins_function());
+// - it takes nothing from other functions: no function ends where it begins (only a path behind a call that may not
+//   return does), and where its rows are not those of a certain function, or it jumps into the middle of one with
+//   another frame, it gets none at all;
+// - no function may jump to its middle, or to its start with another frame;
+// - what it calls is a certain function, and what it names is named.
+//
+// Limits: 64 KiB of code for a function; for a file 65,536 functions and 2 million instructions, of which 262,144 in
+// vain: of addresses where no function begins. Files with less than 1 KiB of code in question have only certain ones.
 #include "symbolizer/rows/code_rows.h"
 
 #include <gelf.h>
@@ -23,7 +37,8 @@
 #include <string_view>
 #include <utility>
 
-#include "symbolizer/code/program_start.h"
+#include "symbolizer/code/entry_code.h"
+#include "symbolizer/rows/named_code.h"
 
 namespace uscope::symbolizer {
 namespace {
@@ -31,19 +46,43 @@ namespace {
 constexpr std::uint64_t kLeastHole = 16;  // shorter ones are padding
 constexpr std::uint64_t kMostFunction = TextReader::kWindow;
 constexpr std::uint64_t kMostSteps = std::uint64_t{1} << 21;
+constexpr std::uint64_t kMostStepsInVain = std::uint64_t{1} << 18;
+constexpr std::uint64_t kLeastForNamed = 1024;  // bytes of holes with code
+constexpr std::uint64_t kMostNops = 64;         // bytes
 constexpr std::size_t kMostFunctions = std::size_t{1} << 16;
 constexpr std::size_t kMostRounds = 16;
 
+bool begins_before(const CodeRow& a, const CodeRow& b) {
+  return a.range.start < b.range.start;
+}
+
+// Ascending and disjoint; none if the file has no headers of sections, or strange ones.
+std::vector<CodeRange> code_sections(Elf* elf) {
+  std::vector<CodeRange> found;
+  for (Elf_Scn* section = elf_nextscn(elf, nullptr); section != nullptr; section = elf_nextscn(elf, section)) {
+    GElf_Shdr header{};
+    if (gelf_getshdr(section, &header) == nullptr) return {};
+    constexpr std::uint64_t kCode = SHF_ALLOC | SHF_EXECINSTR;
+    if ((header.sh_flags & kCode) != kCode || header.sh_type == SHT_NOBITS || header.sh_size == 0) continue;
+    found.push_back({header.sh_addr, header.sh_addr + header.sh_size});
+  }
+  std::sort(found.begin(), found.end(), [](const CodeRange& a, const CodeRange& b) { return a.low < b.low; });
+  for (std::size_t i = 0; i < found.size(); i++)
+    if (found[i].high < found[i].low || (i > 0 && found[i].low < found[i - 1].high)) return {};
+  return found;
+}
+
 class FunctionsOfHoles {
  public:
-  FunctionsOfHoles(Elf* elf, const ElfFacts& facts, std::span<const OffsetRange> holes, const TextReader& text)
-      : facts_(facts), text_(text), data_(text) {
+  FunctionsOfHoles(Elf* elf, const ElfFacts& facts, std::span<const OffsetRange> holes, const TextReader& text,
+                   const KnownStarts& known)
+      : elf_(elf), facts_(facts), known_(known), text_(text), data_(text) {
+    const std::vector<CodeRange> sections = code_sections(elf);
     for (const OffsetRange& hole : holes)
-      if (const auto address = address_of_offset(facts.exec_segments, hole.start);
-          address && hole.end - hole.start >= kLeastHole)
-        holes_.push_back({*address, *address + (hole.end - hole.start)});
+      if (const auto address = address_of_offset(facts.exec_segments, hole.start))
+        add_hole({*address, *address + (hole.end - hole.start)}, sections);
     std::sort(holes_.begin(), holes_.end(), [](const CodeRange& a, const CodeRange& b) { return a.low < b.low; });
-    if (!holes_.empty()) read_symbols(elf);
+    if (!holes_.empty() && known.symbols) read_symbols(elf);
   }
 
   CodeRows run();
@@ -54,9 +93,18 @@ class FunctionsOfHoles {
     Returns returns = Returns::kUnknown;
     bool is_called = false;
     bool is_doubtful = false;
+    bool is_named = false;  // else it is certain
     std::vector<ProvenFrame> frames;
   };
 
+  // A jump from one function to another.
+  struct Entry {
+    Function* from;
+    std::uint64_t address;
+    FrameState state;
+  };
+
+  void add_hole(const CodeRange& hole, const std::vector<CodeRange>& sections);
   void read_symbols(Elf* elf);
   void look_at_table(Elf* elf, Elf_Scn* section, const GElf_Shdr& header);
   void look_at_symbol(Elf* elf, std::uint32_t names, const Elf64_Sym& symbol);
@@ -64,25 +112,43 @@ class FunctionsOfHoles {
   [[nodiscard]] Function* function_at(std::uint64_t address);
   [[nodiscard]] std::uint64_t end_of(std::uint64_t start) const;
   void add_start(std::uint64_t address);
-  void decode_all();
+  void add_certain_starts();
+  void decode_pending();
+  [[nodiscard]] std::unique_ptr<FrameProof> decoded(std::uint64_t start);
+  void note_calls(const FrameProof& proof);
+  [[nodiscard]] bool has_code_in_question();
+  void find_named();
+  void add_named(const std::vector<std::uint64_t>& addresses);
+  bool accept_named();
+  [[nodiscard]] FrameProof::ReturnsOf returns_of() const;
   bool decode(std::uint64_t start);
   [[nodiscard]] std::vector<IndirectJump> tables_of(const CodeRange& range);
   [[nodiscard]] std::optional<std::uint64_t> word(std::uint64_t address, std::uint8_t bytes);
   void find_returns();
   void prove_all();
-  void note_entered(std::uint64_t address, const FrameState& state);
-  [[nodiscard]] CodeRows collect() const;
+  void prove(std::uint64_t start, Function& function);
+  void look_at_entry(const Entry& entry);
+  [[nodiscard]] bool counts(const Function& function) const;
+  [[nodiscard]] std::vector<CodeRow> rows_of(bool named) const;
+  void drop_contradicted(const std::vector<CodeRow>& certain);
+  [[nodiscard]] CodeRows collect();
 
+  Elf* elf_;
   const ElfFacts& facts_;
+  const KnownStarts& known_;
   TextReader text_;
   TextReader data_;
   std::vector<CodeRange> holes_;                    // addresses
   std::map<std::uint64_t, std::uint64_t> symbols_;  // start, end
   std::set<std::uint64_t> parts_;                   // of other functions
-  std::set<std::uint64_t> starts_;                  // all that are known
+  std::set<std::uint64_t> starts_;                  // all that are certain
   std::map<std::uint64_t, Function> functions_;
+  std::map<std::uint64_t, std::unique_ptr<FrameProof>> named_;  // that do not count as functions yet; none: not decoded
   std::vector<std::uint64_t> pending_;
+  std::vector<Entry> entries_;
+  bool has_new_ends_ = false;  // of functions that were decoded
   std::uint64_t steps_ = 0;
+  std::uint64_t steps_in_vain_ = 0;
 };
 
 const CodeRange* FunctionsOfHoles::hole_of(std::uint64_t address) const {
@@ -90,6 +156,19 @@ const CodeRange* FunctionsOfHoles::hole_of(std::uint64_t address) const {
                                [](std::uint64_t at, const CodeRange& hole) { return at < hole.low; });
   if (next == holes_.begin() || address >= std::prev(next)->high) return nullptr;
   return &*std::prev(next);
+}
+
+// A segment with code may have data, too: where sections are known, these tell.
+void FunctionsOfHoles::add_hole(const CodeRange& hole, const std::vector<CodeRange>& sections) {
+  const auto add = [&](const CodeRange& part) {
+    if (part.high > part.low) holes_.push_back(part);
+  };
+  if (hole.high - hole.low < kLeastHole) return;
+  if (sections.empty()) return add(hole);
+  auto section = std::upper_bound(sections.begin(), sections.end(), hole.low,
+                                  [](std::uint64_t at, const CodeRange& each) { return at < each.high; });
+  for (; section != sections.end() && section->low < hole.high; ++section)
+    add({std::max(hole.low, section->low), std::min(hole.high, section->high)});
 }
 
 void FunctionsOfHoles::read_symbols(Elf* elf) {
@@ -135,13 +214,16 @@ std::uint64_t FunctionsOfHoles::end_of(std::uint64_t start) const {
 
 void FunctionsOfHoles::add_start(std::uint64_t address) {
   if (hole_of(address) == nullptr) return;
-  const auto next = functions_.upper_bound(address);
-  if (next != functions_.begin() && starts_.count(address) == 0) {
-    const auto& [start, before] = *std::prev(next);
-    const ProvenFunction& known = before.proof->function();
-    if (known.end_is_known && address < known.range.high) return;
-    // The one before has ended too late.
-    if (address < known.range.high) pending_.push_back(start);
+  if (starts_.count(address) == 0) {
+    std::vector<std::uint64_t> too_long;
+    for (auto next = functions_.upper_bound(address); next != functions_.begin();) {
+      const auto& [start, before] = *--next;
+      const ProvenFunction& known = before.proof->function();
+      if (known.end_is_known && address < known.range.high) return;
+      if (address > start && address < known.range.high) too_long.push_back(start);
+      if (!before.is_named) break;
+    }
+    pending_.insert(pending_.end(), too_long.begin(), too_long.end());
   }
   starts_.insert(address);
   pending_.push_back(address);
@@ -168,42 +250,136 @@ std::vector<IndirectJump> FunctionsOfHoles::tables_of(const CodeRange& range) {
   source.target = [](std::uint64_t) { return JumpTarget{JumpTarget::Is::kFunction, {}}; };
   source.word = [this](std::uint64_t address, std::uint8_t bytes) { return word(address, bytes); };
   source.is_at_fixed_address = !facts_.position_independent;
+  source.only_jumps = true;
   auto ends = find_function_ends(range, source);
   return ends ? std::move(ends->indirect) : std::vector<IndirectJump>();
 }
 
-// False when the limits are reached.
-bool FunctionsOfHoles::decode(std::uint64_t start) {
+std::unique_ptr<FrameProof> FunctionsOfHoles::decoded(std::uint64_t start) {
   ProvenFunction function;
   function.range = {start, end_of(start)};
   function.end_is_known = symbols_.count(start) != 0;
-  Function& known = functions_[start];
-  if (known.proof && known.proof->function().range.high == function.range.high) return true;
-  const std::uint64_t size = function.range.high - start;
+  function.is_at_fixed_address = !facts_.position_independent;
   const auto offset = offset_of_address(facts_.exec_segments, start);
-  const auto bytes = offset ? text_.bytes_at(*offset, size) : std::span<const std::byte>();
+  const auto bytes = offset ? text_.bytes_at(*offset, function.range.high - start) : std::span<const std::byte>();
   const std::vector<std::byte> code(bytes.begin(), bytes.end());
-  known.proof =
+  auto proof =
       std::make_unique<FrameProof>(function, code, [this](const CodeRange& range) { return tables_of(range); });
-  steps_ += known.proof->steps();
-  for (const std::uint64_t target : known.proof->calls())
+  steps_ += proof->steps();
+  return proof;
+}
+
+void FunctionsOfHoles::note_calls(const FrameProof& proof) {
+  for (const std::uint64_t target : proof.calls())
     if (starts_.count(target) == 0 || functions_.count(target) == 0) add_start(target);
+}
+
+// False when the limits are reached.
+bool FunctionsOfHoles::decode(std::uint64_t start) {
+  Function& known = functions_[start];
+  if (starts_.count(start) != 0) known.is_named = false;
+  if (known.proof && known.proof->function().range.high == end_of(start)) return true;
+  known.proof = decoded(start);
+  has_new_ends_ = true;
+  note_calls(*known.proof);
+  add_named(known.proof->names());
   return steps_ < kMostSteps && functions_.size() < kMostFunctions;
 }
 
-void FunctionsOfHoles::decode_all() {
+void FunctionsOfHoles::add_certain_starts() {
   for (const auto& [start, end] : symbols_) pending_.push_back(start);
-  if (hole_of(facts_.entry) != nullptr) {
-    starts_.insert(facts_.entry);
-    pending_.push_back(facts_.entry);
-  }
+  add_start(facts_.entry);
+  if (hole_of(facts_.entry) != nullptr) return;
+  constexpr std::size_t kMostEntry = 64;
+  const auto offset = offset_of_address(facts_.exec_segments, facts_.entry);
+  const auto entry =
+      read_entry_code(offset ? text_.bytes_at(*offset, kMostEntry) : std::span<const std::byte>(), facts_.entry);
+  if (entry && entry->main) add_start(*entry->main);
+}
+
+void FunctionsOfHoles::decode_pending() {
   while (!pending_.empty()) {
     std::vector<std::uint64_t> round = std::move(pending_);
     pending_.clear();
     std::sort(round.begin(), round.end());
     round.erase(std::unique(round.begin(), round.end()), round.end());
     for (const std::uint64_t start : round)
-      if (!decode(start)) return;
+      if (!decode(start)) {
+        pending_.clear();
+        return;
+      }
+  }
+}
+
+void FunctionsOfHoles::add_named(const std::vector<std::uint64_t>& addresses) {
+  for (const std::uint64_t address : addresses)
+    if (hole_of(address) != nullptr && functions_.count(address) == 0 && named_.size() < kMostFunctions)
+      named_.try_emplace(address);
+}
+
+// One round over all named addresses; whether a function was found.
+bool FunctionsOfHoles::accept_named() {
+  const auto returns = returns_of();
+  std::vector<std::uint64_t> accepted;
+  for (auto& [start, proof] : named_) {
+    if (steps_ >= kMostSteps || steps_in_vain_ >= kMostStepsInVain || functions_.size() >= kMostFunctions) break;
+    if (functions_.count(start) != 0) continue;
+    if (const auto next = functions_.upper_bound(start); next != functions_.begin()) {
+      const ProvenFunction& before = std::prev(next)->second.proof->function();
+      if (before.end_is_known && start < before.range.high) continue;
+    }
+    if (!proof) {
+      proof = decoded(start);
+      steps_in_vain_ += proof->steps();
+    }
+    if (!proof->begins_function(returns)) continue;
+    steps_in_vain_ -= proof->steps();
+    Function& function = functions_[start];
+    function.is_named = true;
+    function.proof = std::move(proof);
+    accepted.push_back(start);
+  }
+  for (const std::uint64_t start : accepted) {
+    named_.erase(start);
+    const FrameProof& proof = *functions_.at(start).proof;
+    note_calls(proof);
+    add_named(proof.names());
+  }
+  return !accepted.empty();
+}
+
+// How much of the code is padding: nops, traps, zeros.
+std::uint64_t padding_of(std::span<const std::byte> code) {
+  const InstructionDecoder decoder;
+  std::uint64_t at = 0;
+  for (auto one = decoder.decode(code, 0); one && is_nop(*one); one = decoder.decode(code.subspan(at), 0))
+    at += one->decoded.length;
+  constexpr std::byte kTrap{0xcc};
+  while (at < code.size() && (code[at] == std::byte{0} || code[at] == kTrap)) at++;
+  return at;
+}
+
+// Whether there is more code than what the start files have without call frame information.
+bool FunctionsOfHoles::has_code_in_question() {
+  std::uint64_t bytes = 0;
+  for (const CodeRange& hole : holes_) {
+    const auto offset = offset_of_address(facts_.exec_segments, hole.low);
+    const std::uint64_t size = hole.high - hole.low;
+    const auto code = offset ? text_.bytes_at(*offset, std::min(size, kMostNops)) : std::span<const std::byte>();
+    if (padding_of(code) < size) bytes += size;
+    if (bytes >= kLeastForNamed) return true;
+  }
+  return false;
+}
+
+void FunctionsOfHoles::find_named() {
+  if (!has_code_in_question()) return;
+  add_named(
+      code_named_by_data(elf_, facts_, data_, [this](std::uint64_t address) { return hole_of(address) != nullptr; }));
+  add_named(known_.named);
+  for (std::size_t round = 0; round < kMostRounds && accept_named(); round++) {
+    decode_pending();
+    find_returns();
   }
 }
 
@@ -212,70 +388,97 @@ FunctionsOfHoles::Function* FunctionsOfHoles::function_at(std::uint64_t address)
   return found == functions_.end() ? nullptr : &found->second;
 }
 
+FrameProof::ReturnsOf FunctionsOfHoles::returns_of() const {
+  return [this](std::uint64_t address) {
+    const auto found = functions_.find(address);
+    return found == functions_.end() ? Returns::kNoFunction : found->second.returns;
+  };
+}
+
 // First those that are known to return, then those that cannot. What is left when the rounds are used up stays unknown.
 void FunctionsOfHoles::find_returns() {
-  const auto settle = [&](const FrameProof::ReturnsOf& returns_of, Returns wanted) {
+  if (std::exchange(has_new_ends_, false))
+    for (auto& [start, function] : functions_) function.returns = Returns::kUnknown;
+  const auto settle = [&](Returns wanted) {
     bool changed = true;
     for (std::size_t round = 0; changed && round < kMostRounds; round++) {
       changed = false;
       for (auto& [start, function] : functions_) {
-        if (function.returns != Returns::kUnknown || function.proof->returns(returns_of) != wanted) continue;
+        if (function.returns != Returns::kUnknown || function.proof->returns(returns_of()) != wanted) continue;
         function.returns = wanted;
         changed = true;
       }
     }
   };
-  const auto of = [&](std::uint64_t address) {
-    const Function* function = function_at(address);
-    return function == nullptr ? Returns::kUnknown : function->returns;
-  };
-  settle(of, Returns::kYes);
-  settle(of, Returns::kNever);
+  settle(Returns::kYes);
+  settle(Returns::kNever);
 }
 
-void FunctionsOfHoles::note_entered(std::uint64_t address, const FrameState& state) {
-  auto next = functions_.upper_bound(address);
-  if (next == functions_.begin()) return;
-  auto& [start, function] = *std::prev(next);
-  if (address >= function.proof->function().range.high) return;
-  const bool is_call =
-      address == start && state.stack == 8 &&
-      std::all_of(state.saved.begin(), state.saved.end(), [](const auto& saved) { return saved.kept; });
-  if (!is_call) function.is_doubtful = true;
-}
-
-void FunctionsOfHoles::prove_all() {
-  const FrameProof::ReturnsOf returns_of = [this](std::uint64_t address) {
-    const Function* function = function_at(address);
-    return function == nullptr ? Returns::kUnknown : function->returns;
+// All functions that the target may be in: the last certain one that begins before, and named ones behind that. One
+// whose end is a guess has only what it has frames for.
+void FunctionsOfHoles::look_at_entry(const Entry& entry) {
+  const auto frame_there = [&](const Function& function) -> const FrameState* {
+    const auto frame =
+        std::lower_bound(function.frames.begin(), function.frames.end(), entry.address,
+                         [](const ProvenFrame& each, std::uint64_t at) { return each.range.high <= at; });
+    return frame != function.frames.end() && frame->range.low <= entry.address ? &frame->state : nullptr;
   };
-  const FrameProof::Entered entered = [this](std::uint64_t address, const FrameState& state) {
-    note_entered(address, state);
-  };
-  for (auto& [start, function] : functions_) {
-    function.frames = function.proof->prove(returns_of, entered);
-    for (const std::uint64_t target : function.proof->calls())
-      if (Function* called = function_at(target)) called->is_called = true;
-    if (parts_.count(start) != 0 || start == facts_.entry) function.is_doubtful = true;
+  for (auto next = functions_.upper_bound(entry.address); next != functions_.begin();) {
+    auto& [start, function] = *--next;
+    const ProvenFunction& known = function.proof->function();
+    const bool is_call = entry.address == start && is_as_at_entry(entry.state);
+    const FrameState* frame = frame_there(function);
+    const bool is_inside = entry.address == start || (known.end_is_known && entry.address < known.range.high) || frame;
+    const bool is_only_known = known.end_is_known && !entry.from->is_named;
+    const bool agrees = frame != nullptr && *frame == entry.state && !is_only_known;
+    if (is_inside && !is_call && !agrees) {
+      if (entry.from->is_named) entry.from->is_doubtful = true;
+      if (!entry.from->is_named || function.is_named) function.is_doubtful = true;
+    }
+    if (!function.is_named) return;
   }
 }
 
-CodeRows FunctionsOfHoles::collect() const {
+void FunctionsOfHoles::prove(std::uint64_t start, Function& function) {
+  const auto returns = returns_of();
+  if (function.is_named && !function.proof->begins_function(returns)) return;
+  function.frames = function.proof->prove(returns, [&](std::uint64_t address, const FrameState& state) {
+    entries_.push_back({&function, address, state});
+  });
+  for (const std::uint64_t target : function.proof->calls())
+    if (Function* called = function_at(target)) called->is_called = true;
+  if (parts_.count(start) != 0 || start == facts_.entry) function.is_doubtful = true;
+}
+
+void FunctionsOfHoles::prove_all() {
+  for (auto& [start, function] : functions_) prove(start, function);
+  for (const Entry& entry : entries_) look_at_entry(entry);
+}
+
+bool FunctionsOfHoles::counts(const Function& function) const {
+  if (function.is_doubtful || function.frames.empty()) return false;
+  return function.is_named || function.is_called || function.returns == Returns::kYes || function.proof->has_return() ||
+         function.proof->restores_registers() || !function.proof->jumps_out() ||
+         function.proof->keeps_abi(returns_of());
+}
+
+// The rows of certain or of named functions: one for each instruction.
+std::vector<CodeRow> FunctionsOfHoles::rows_of(bool named) const {
   std::vector<CodeRow> all;
-  CodeRows out;
   for (const auto& [start, function] : functions_) {
-    const bool is_certain = function.is_called || function.returns == Returns::kYes || function.proof->has_return() ||
-                            function.proof->restores_registers() || !function.proof->jumps_out();
-    if (function.is_doubtful || !is_certain || function.frames.empty()) continue;
-    out.functions++;
+    if (function.is_named != named || !counts(function)) continue;
     for (const ProvenFrame& frame : function.frames)
       if (const auto offset = offset_of_address(facts_.exec_segments, frame.range.low))
         all.push_back({{*offset, *offset + (frame.range.high - frame.range.low)}, frame.state});
   }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const CodeRow& a, const CodeRow& b) { return a.range.start < b.range.start; });
+  std::stable_sort(all.begin(), all.end(), begins_before);
+  return all;
+}
+
+// What overlaps must be equal.
+std::vector<CodeRow> agreeing(const std::vector<CodeRow>& all) {
+  std::vector<CodeRow> found;
   for (std::size_t i = 0; i < all.size();) {
-    // What overlaps must be equal.
     std::size_t next = i + 1;
     bool agree = true;
     std::uint64_t end = all[i].range.end;
@@ -283,14 +486,48 @@ CodeRows FunctionsOfHoles::collect() const {
       agree = agree && all[next].state == all[i].state && all[next].range.start == all[i].range.start;
       end = std::max(end, all[next].range.end);
     }
-    if (agree && !out.rows.empty() && out.rows.back().range.end == all[i].range.start &&
-        out.rows.back().state == all[i].state)
-      out.rows.back().range.end = end;
-    else if (agree)
-      out.rows.push_back({{all[i].range.start, end}, all[i].state});
+    if (agree) found.push_back({{all[i].range.start, end}, all[i].state});
     i = next;
   }
-  for (const std::uint64_t start : starts_)
+  return found;
+}
+
+// A named function whose rows are not those of a certain one loses all of its own.
+void FunctionsOfHoles::drop_contradicted(const std::vector<CodeRow>& certain) {
+  const auto differs = [&](const ProvenFrame& frame) {
+    const auto offset = offset_of_address(facts_.exec_segments, frame.range.low);
+    if (!offset) return false;
+    const std::uint64_t end = *offset + (frame.range.high - frame.range.low);
+    const auto row = std::upper_bound(certain.begin(), certain.end(), *offset,
+                                      [](std::uint64_t at, const CodeRow& each) { return at < each.range.end; });
+    if (row == certain.end() || row->range.start >= end) return false;
+    return row->range.start != *offset || row->state != frame.state;
+  };
+  for (auto& [start, function] : functions_)
+    if (function.is_named && std::any_of(function.frames.begin(), function.frames.end(), differs))
+      function.is_doubtful = true;
+}
+
+CodeRows FunctionsOfHoles::collect() {
+  std::vector<CodeRow> rows = agreeing(rows_of(false));
+  drop_contradicted(rows);
+  const std::vector<CodeRow> named = rows_of(true);
+  rows.insert(rows.end(), named.begin(), named.end());
+  std::stable_sort(rows.begin(), rows.end(), begins_before);
+  CodeRows out;
+  for (const CodeRow& row : agreeing(rows)) {
+    if (!out.rows.empty() && out.rows.back().range.end == row.range.start && out.rows.back().state == row.state)
+      out.rows.back().range.end = row.range.end;
+    else
+      out.rows.push_back(row);
+  }
+  std::set<std::uint64_t> starts = starts_;
+  for (const auto& [start, function] : functions_) {
+    if (!counts(function)) continue;
+    starts.insert(start);
+    out.functions++;
+  }
+  for (const std::uint64_t start : starts)
     if (const auto offset = offset_of_address(facts_.exec_segments, start)) out.starts.push_back(*offset);
   std::sort(out.starts.begin(), out.starts.end());
   return out;
@@ -298,21 +535,27 @@ CodeRows FunctionsOfHoles::collect() const {
 
 CodeRows FunctionsOfHoles::run() {
   if (holes_.empty()) return {};
-  decode_all();
-  std::erase_if(functions_, [](const auto& each) { return !each.second.proof; });
+  add_certain_starts();
+  decode_pending();
   find_returns();
+  find_named();
   prove_all();
   return collect();
 }
 
 }  // namespace
 
-CodeRows prove_rows(Elf* elf, const ElfFacts& facts, std::span<const OffsetRange> holes, const TextReader& text) {
-  return FunctionsOfHoles(elf, facts, holes, text).run();
+CodeRows prove_rows(Elf* elf, const ElfFacts& facts, std::span<const OffsetRange> holes, const TextReader& text,
+                    const KnownStarts& known) {
+  return FunctionsOfHoles(elf, facts, holes, text, known).run();
 }
 
 CfiState cfi_state_of(const FrameState& state) {
   CfiState out;
+  if (state.is_root) {
+    out.registers[kReturnAddress].where = Where::kUndefined;
+    return out;
+  }
   out.cfa = CfiState::Cfa::kRegister;
   out.cfa_register = state.stack ? USC_REG_RSP : USC_REG_RBP;
   out.cfa_offset = state.stack ? *state.stack : state.frame.value_or(0);

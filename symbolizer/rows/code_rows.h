@@ -29,8 +29,15 @@ struct CodeRows {
   std::uint64_t functions = 0;        // that got rows
 };
 
+// What else may be known of the functions. For tests.
+struct KnownStarts {
+  bool symbols = true;                    // those of the symbol tables
+  std::vector<std::uint64_t> named = {};  // further addresses of code, as data might hold them
+};
+
 // `holes`: ascending, disjoint.
-CodeRows prove_rows(Elf* elf, const ElfFacts& facts, std::span<const OffsetRange> holes, const TextReader& text);
+CodeRows prove_rows(Elf* elf, const ElfFacts& facts, std::span<const OffsetRange> holes, const TextReader& text,
+                    const KnownStarts& known = {});
 
 [[nodiscard]] CfiState cfi_state_of(const FrameState& state);
 

@@ -9,7 +9,7 @@
 // Go. Go's own function table (go_unwind.h) takes precedence over .debug_frame, which does not know where a function
 // leaves its stack, nor where rbp is, and is missing in stripped programs.
 //
-// Functions without an FDE get the rows that their code proves (code_rows.h).
+// Functions without an FDE get the rows that their code proves (code_rows.cpp has the rule for what is a function).
 //
 // V8's builtins have no FDE and keep frame pointers (v8_builtins.h). Some other code without FDEs is recognised by its
 // bytes (known_code.h).

@@ -56,7 +56,8 @@ void read_segments(int fd, std::span<const Segment> segments, const Add& add) {
 // Identifies a file's code. A build-id identifies the code that the linker wrote; tools that edit the file later
 // (patches, objcopy, patchelf) keep it, so the code is also hashed, by a very fast hash. Without a build-id it is
 // SHA-256, of the data too: jump tables say how code goes on that no call frame information covers. For much code it is
-// the file's state. (Go's linker writes a build-id of its own kind, which the owner can set at will.)
+// the file's state. (What data and relocations name, with a build-id, is not hashed: it says where code may begin, and
+// the rows come from the code. Go's linker writes a build-id of its own kind, which the owner can set at will.)
 std::string code_identity(int fd, const ElfFacts& facts) {
   const bool linked = !facts.build_id.empty();
   std::uint64_t bytes = 0;

@@ -13,7 +13,7 @@
 #include "symbolizer/rows/code_rows.h"
 #include "symbolizer/rows/row_builder.h"
 #include "tests/support/system_files.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/unit/symbolizer/rows/assembled_rows.h"
 #include "tests/unit/symbolizer/rows_test_support.h"
 
 namespace uscope::symbolizer {
@@ -25,14 +25,23 @@ struct ProofCounts {
   std::uint64_t no_row = 0;
   std::uint64_t disagree = 0;
   std::uint64_t incomparable = 0;
-  std::string first;  // that disagrees
+  std::uint64_t fde_is_wrong = 0;      // as its code shows
+  std::vector<std::string> places;     // that disagree
+  std::vector<std::string> explained;  // where the FDE is wrong
+
+  [[nodiscard]] std::string first() const { return places.empty() ? "" : places.front(); }
 };
+
+// Which starts the proof is given.
+enum class Starts { kSymbols, kNames, kLabels };
 
 std::string register_difference(const FrameState& proven, const CfiState& cfi) {
   for (std::uint32_t i = 0; i < USC_SAVED_REGS; i++) {
     const FrameState::Saved& saved = proven.saved.at(i);
     const RegisterRule& rule = cfi.registers.at(USC_SAVED_REG(i));
     const bool is_kept = rule.where == Where::kUnset || rule.where == Where::kSame;
+    // An expression may say anything.
+    if (rule.where == Where::kAtExpression || rule.where == Where::kExpression) continue;
     const auto at = [&] { return fmt::format("register {}", USC_SAVED_REG(i)); };
     if (rule.where == Where::kAtCfa && saved.slot != 0 && saved.slot != -rule.value) return at() + " is elsewhere";
     if (is_kept && !saved.kept && saved.slot != 0) return at() + " is kept";
@@ -44,6 +53,7 @@ std::string register_difference(const FrameState& proven, const CfiState& cfi) {
 // Whether both find the CFA by the same register: rax or r10, expressions, and another one of rsp and rbp cannot be
 // compared.
 bool is_comparable(const FrameState& proven, const CfiState& cfi) {
+  if (proven.is_root) return false;
   if (cfi.cfa != CfiState::Cfa::kRegister || cfi.registers.at(kReturnAddress).where != Where::kAtCfa) return false;
   if (cfi.cfa_register == USC_REG_RSP) return proven.stack.has_value();
   return cfi.cfa_register == USC_REG_RBP && proven.frame.has_value();
@@ -58,26 +68,23 @@ std::string proof_difference(const FrameState& proven, const CfiState& cfi) {
 
 class ProofComparison {
  public:
-  ProofComparison(const CodeRows& proven, const ElfFacts& facts) : proven_(proven), facts_(facts) {}
+  ProofComparison(const CodeRows& proven, const ElfFacts& facts, const TextReader& text)
+      : proven_(proven), facts_(facts), text_(text) {}
 
   void compare(CfiSection& section, const Fde& fde) {
     if (!offset_of_address(facts_.exec_segments, fde.address)) return;
-    std::uint64_t from = fde.address;
-    CfiState held;
-    bool first = true;
-    const bool sound = section.run(fde, [&](std::uint64_t address, const CfiState& state) {
-      if (!first) stretch(from, address, held);
-      first = false;
-      from = address;
-      held = state;
-    });
-    if (sound && !first) stretch(from, fde.address + fde.size, held);
+    std::vector<std::pair<std::uint64_t, CfiState>> rows;
+    if (!section.run(fde, [&](std::uint64_t address, const CfiState& state) { rows.emplace_back(address, state); }))
+      return;
+    for (std::size_t i = 0; i < rows.size(); i++)
+      stretch(rows[i].first, i + 1 < rows.size() ? rows[i + 1].first : fde.address + fde.size, rows[i].second,
+              i + 1 < rows.size() ? &rows[i + 1].second : nullptr, rows.size() == 1);
   }
 
   ProofCounts counts;
 
  private:
-  void stretch(std::uint64_t low, std::uint64_t high, const CfiState& state) {
+  void stretch(std::uint64_t low, std::uint64_t high, const CfiState& state, const CfiState* next, bool is_only) {
     const auto start = offset_of_address(facts_.exec_segments, low);
     if (!start || high <= low) return;
     std::uint64_t at = *start;
@@ -90,18 +97,64 @@ class ProofComparison {
       const std::uint64_t to = std::min(end, row->range.end);
       const bool comparable = is_comparable(row->state, state);
       const std::string why = comparable ? proof_difference(row->state, state) : "";
-      (!comparable ? counts.incomparable : why.empty() ? counts.agree : counts.disagree) += to - at;
-      if (!why.empty() && counts.first.empty()) counts.first = fmt::format("at {:x}: {}", low + (at - *start), why);
+      if (!comparable)
+        counts.incomparable += to - at;
+      else if (why.empty())
+        counts.agree += to - at;
+      else
+        note({at, to}, row->state, is_only, to == end ? next : nullptr, low + (at - *start), why);
       at = to;
     }
     if (at < end) counts.no_row += end - at;
   }
 
+  void note(const OffsetRange& where, const FrameState& proven, bool is_only, const CfiState* next,
+            std::uint64_t address, const std::string& why) {
+    const std::string fault = fault_of_fde(where, proven, is_only, next);
+    (fault.empty() ? counts.disagree : counts.fde_is_wrong) += where.end - where.start;
+    (fault.empty() ? counts.places : counts.explained).push_back(fmt::format("at {:x}: {}{}", address, why, fault));
+  }
+
+  // What the code says against the FDE; "" if nothing does.
+  std::string fault_of_fde(const OffsetRange& where, const FrameState& proven, bool is_only, const CfiState* next) {
+    if (is_only) return ", and the FDE has no row of its own, though rsp is moved";
+    const auto code = text_.bytes_at(where.start, where.end - where.start);
+    bool stays = next != nullptr && is_comparable(proven, *next) && proof_difference(proven, *next).empty();
+    for (std::uint64_t at = 0; at < code.size();) {
+      const auto one = InstructionDecoder().decode(code.subspan(at), at);
+      if (!one) return "";
+      const FrameStep step = frame_step(*one);
+      if (at == 0 && step.kind == FrameStep::Kind::kReturn && proven.stack == 8) return ", and a `ret` stands there";
+      stays = stays && (step.kind == FrameStep::Kind::kOther || step.kind == FrameStep::Kind::kBranch);
+      at = one->next();
+    }
+    return stays ? ", and the FDE says so behind it, though nothing changes" : "";
+  }
+
   const CodeRows& proven_;
   const ElfFacts& facts_;
+  TextReader text_;
 };
 
-std::optional<ProofCounts> compare_with_cfi(const std::string& path) {
+// All places in the middle of functions where jumps lead.
+void add_labels(CfiSection& section, const ElfFacts& facts, TextReader& text, std::vector<std::uint64_t>& labels) {
+  const InstructionDecoder decoder;
+  for (const Fde& fde : section.fdes()) {
+    const auto offset = offset_of_address(facts.exec_segments, fde.address);
+    if (!offset || fde.size > TextReader::kWindow) continue;
+    const auto bytes = text.bytes_at(*offset, fde.size);
+    for (std::size_t at = 0; at < bytes.size();) {
+      const auto one = decoder.decode(bytes.subspan(at), fde.address + at);
+      if (!one) break;
+      const auto target = direct_target(*one);
+      if (target && one->category() != ZYDIS_CATEGORY_CALL && *target > fde.address && *target < fde.address + fde.size)
+        labels.push_back(*target);
+      at += one->decoded.length;
+    }
+  }
+}
+
+std::optional<ProofCounts> compare_with_cfi(const std::string& path, Starts starts) {
   const UniqueFd fd = open_to_read(path);
   const auto facts = read_elf_facts(fd.get(), path);
   const auto elf = open_elf(fd.get(), path);
@@ -110,8 +163,15 @@ std::optional<ProofCounts> compare_with_cfi(const std::string& path) {
   if (!sources) return std::nullopt;
   std::vector<OffsetRange> all;
   for (const Segment& segment : facts->exec_segments) all.push_back({segment.offset, segment.offset + segment.size});
-  const CodeRows proven = prove_rows(elf->get(), *facts, all, TextReader(fd.get()));
-  ProofComparison comparison(proven, *facts);
+  KnownStarts known;
+  known.symbols = starts == Starts::kSymbols;
+  TextReader text(fd.get());
+  for (const CfiSource& source : *sources) {
+    CfiSection section(source);
+    if (starts == Starts::kLabels) add_labels(section, *facts, text, known.named);
+  }
+  const CodeRows proven = prove_rows(elf->get(), *facts, all, text, known);
+  ProofComparison comparison(proven, *facts, text);
   for (const CfiSource& source : *sources) {
     CfiSection section(source);
     for (const Fde& fde : section.fdes()) comparison.compare(section, fde);
@@ -123,10 +183,25 @@ class ProvenFile : public testing::TestWithParam<const char*> {};
 
 // What compilers say, and glibc's and OpenSSL's assembly.
 TEST_P(ProvenFile, FramesAreThoseOfItsCallFrameInformation) {
-  const auto counts = compare_with_cfi(GetParam());
+  const auto counts = compare_with_cfi(GetParam(), Starts::kSymbols);
   ASSERT_TRUE(counts) << GetParam() << " is not installed";
-  EXPECT_EQ(counts->disagree, 0u) << counts->first;
+  EXPECT_EQ(counts->disagree, 0u) << counts->first();
   EXPECT_GT(counts->agree * 4, counts->no_row);
+}
+
+// The same, found by addresses alone.
+TEST_P(ProvenFile, FramesOfNamedFunctionsAreThoseOfItsCallFrameInformation) {
+  const auto counts = compare_with_cfi(GetParam(), Starts::kNames);
+  ASSERT_TRUE(counts) << GetParam() << " is not installed";
+  EXPECT_EQ(counts->disagree, 0u) << counts->first();
+  EXPECT_GT(counts->agree, 10'000u);
+}
+
+// Addresses in the middle of functions are not taken for starts of some.
+TEST_P(ProvenFile, LabelsGiveNoOtherFrames) {
+  const auto counts = compare_with_cfi(GetParam(), Starts::kLabels);
+  ASSERT_TRUE(counts) << GetParam() << " is not installed";
+  EXPECT_EQ(counts->disagree, 0u) << counts->first();
 }
 INSTANTIATE_TEST_SUITE_P(CodeRows, ProvenFile,
                          testing::Values("/usr/lib/x86_64-linux-gnu/libcrypto.so.3",
@@ -139,78 +214,20 @@ TEST(ProvenFiles, OfAListAgree) {
   if (list == nullptr) GTEST_SKIP() << "USCOPE_PROOF_FILES is not set";
   std::ifstream in(list);
   for (std::string path; std::getline(in, path);) {
-    const auto counts = compare_with_cfi(path);
-    if (!counts) continue;
-    fmt::print("{}: {} agree, {} no row, {} disagree, {} incomparable {}\n", path, counts->agree, counts->no_row,
-               counts->disagree, counts->incomparable, counts->first);
-    EXPECT_EQ(counts->disagree, 0u) << path << ": " << counts->first;
+    for (const auto& [starts, name] :
+         {std::pair(Starts::kSymbols, "symbols"), {Starts::kNames, "names"}, {Starts::kLabels, "labels"}}) {
+      const auto counts = compare_with_cfi(path, starts);
+      if (!counts) continue;
+      fmt::print("{} by {}: {} agree, {} no row, {} disagree, {} incomparable, FDE wrong: {}\n", path, name,
+                 counts->agree, counts->no_row, counts->disagree, counts->incomparable, counts->fde_is_wrong);
+      for (const std::string& place : counts->places) fmt::print("  {}\n", place);
+      for (const std::string& place : counts->explained) fmt::print("  {}\n", place);
+      EXPECT_EQ(counts->disagree, 0u) << path << ": " << counts->first();
+    }
   }
 }
 
-class CodeRowsTest : public testing::Test {
- protected:
-  // A library of functions in assembly.
-  void build(const std::string& source) {
-    path_ = folder_.file("out");
-    std::ofstream(folder_.file("in.S")) << source << ".balign 64\n";
-    ASSERT_EQ(std::system(("gcc -shared -nostdlib -o " + path_ + " " + folder_.file("in.S")).c_str()), 0);
-    const UniqueFd fd = open_to_read(path_);
-    auto table = build_rows(fd.get(), path_);
-    ASSERT_TRUE(table) << table.error().what;
-    const auto sound = check_rows(*table);
-    EXPECT_TRUE(sound) << sound.error().what;
-    table_ = std::move(*table);
-  }
-
-  // The rule at a label, as text: "rsp+16 rbp-16", "-": none.
-  std::string at(const std::string& label) {
-    const UniqueFd fd = open_to_read(path_);
-    const auto facts = read_elf_facts(fd.get(), path_);
-    const std::string list = folder_.file("names");
-    EXPECT_EQ(std::system(("nm " + path_ + " > " + list).c_str()), 0);
-    std::ifstream in(list);
-    std::string address;
-    std::string type;
-    for (std::string name; in >> address >> type >> name;) {
-      if (name != label) continue;
-      const auto offset = offset_of_address(facts->exec_segments, std::stoull(address, nullptr, 16));
-      const usc_file_rows place = place_of(table_);
-      return text_of(usc_row_find(&table_, &place, offset.value_or(0)));
-    }
-    return "no such label";
-  }
-
-  std::string text_of(std::uint32_t rule) {
-    switch (USC_RULE_KIND(rule)) {
-      case USC_RULE_NONE:
-        return "-";
-      case USC_RULE_ROOT:
-        return "root";
-      case USC_RULE_SHARED: {
-        const usc_rule& shared = table_.rules.at(USC_RULE_NUMBER(rule));
-        const bool lost = shared.save_kind[1] == USC_SAVE_UNKNOWN;
-        return fmt::format("{}+{} rbp {}", shared.cfa_reg == USC_REG_RSP ? "rsp" : "rbp", shared.cfa_off,
-                           lost ? "lost" : "known");
-      }
-      default: {
-        const char* base = USC_RULE_KIND(rule) == USC_RULE_RSP ? "rsp" : "rbp";
-        const std::uint32_t saved = USC_RULE_RBP_WORDS(rule);
-        return fmt::format("{}+{}{}", base, 8 * USC_RULE_CFA_WORDS(rule),
-                           saved == 0 ? "" : fmt::format(" rbp-{}", 8 * saved));
-      }
-    }
-  }
-
-  test::TemporaryFolder folder_;
-  std::string path_;
-  UnwindTable table_;
-};
-
-// A function between labels, with a size.
-std::string sized_function(const std::string& name, const std::string& body) {
-  return ".balign 16\n.type " + name + ",@function\n" + name + ":\n" + body + "\n.size " + name + ", . - " + name +
-         "\n";
-}
+using CodeRowsTest = AssembledRows;
 
 TEST_F(CodeRowsTest, PushesPopsAndRoomOnTheStack) {
   build(sized_function("f",
@@ -320,6 +337,17 @@ TEST_F(CodeRowsTest, FunctionsThatTakeTheirReturnAddress) {
   EXPECT_EQ(at("c2"), "rsp+16");
   EXPECT_EQ(at("c3"), "rsp+8");
   EXPECT_EQ(at("d1"), "-");
+}
+
+// The child of clone is on a stack of its own, and never returns.
+TEST_F(CodeRowsTest, TheOutermostFunctionOfAThread) {
+  const std::string clone = "mov $56,%eax\nsyscall\ntest %eax,%eax\njnz 1f\nxor %ebp,%ebp\npop %rdi\n";
+  build(sized_function("clone1", clone + "a1: call *%r9\na2: mov %eax,%edi\nmov $60,%eax\nsyscall\nhlt\n1: ret") +
+        sized_function("clone2", clone + "b1: call *%r9\nb2: jmp *%rax\n1: ret") +
+        sized_function("clone3", clone + "c1: call *%r9\nret\n1: ret"));
+  EXPECT_EQ(at("a1"), "root");
+  EXPECT_EQ(at("b1"), "-");
+  EXPECT_EQ(at("c1"), "-");
 }
 
 // GHC's code has functions that are entered by jumps.
