@@ -17,6 +17,7 @@
 
 #include "support/clock.h"
 #include "tests/support/processor_time.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/unit/tracer/own_process.h"
 #include "tracer/files/walk_tables.h"
 #include "tracer/jit/jit_names.h"
@@ -632,6 +633,29 @@ TEST(LibrarySearch, TakesNoLongerForAFileThatAsksForMuch) {
   facts.needed.assign(60'000, "a");
   facts.runpath.assign(100'000, "/nowhere");
   EXPECT_LT(test::processor_seconds_of([&] { EXPECT_TRUE(asked_for(facts, "/x").empty()); }), 2);
+}
+
+TEST(LibrarySearch, ALibraryIsAnElfFile) {
+  const test::TemporaryFolder temporary;
+  const std::string folder = temporary.path();
+  std::filesystem::create_directory(folder + "/text");
+  std::filesystem::create_directory(folder + "/elf");
+  std::ofstream(folder + "/text/libc.so") << "GROUP ( /lib/libc.so.6 )\n";
+  std::filesystem::copy_file("/proc/self/exe", folder + "/elf/libc.so");
+  symbolizer::ElfFacts facts;
+  facts.needed = {"libc.so"};
+  facts.runpath = {folder + "/text"};
+  EXPECT_EQ(asked_for(facts, "/x"), std::vector<std::string>());
+  facts.runpath.push_back(folder + "/elf");
+  EXPECT_EQ(asked_for(facts, "/x"), std::vector<std::string>({folder + "/elf/libc.so"}));
+}
+
+// musl's loader is its C library.
+TEST(LibrarySearch, OfAProgramWithMusl) {
+  symbolizer::ElfFacts facts;
+  facts.interpreter = "/lib/ld-musl-x86_64.so.1";
+  facts.needed = {"libc.so", "libm.so.6", "libc.musl-x86_64.so.1", "libstdc++.so.6"};
+  EXPECT_EQ(asked_for(facts, "/x"), std::vector<std::string>({facts.interpreter}));
 }
 
 TEST_F(FileTableTest, SerialsOutOfRangeAreLeftAlone) {
