@@ -51,29 +51,34 @@ Result<void> PartObjects::learn(const store::Database& database, const Catalog& 
                       relation_of(kind.name)});
     kind_ids_.push_back(kind.id);
   }
-  return each_row(
-      database,
-      "SELECT o.kind_id, o.process_id, o.image_id, o.folder_id, o.string_id, f.value, s.value, o.part, o.space FROM " +
-          database.table("object_total") +
-          " o LEFT JOIN string f ON f.id = o.folder_id LEFT JOIN string s ON s.id = o.string_id",
-      [&](const SqlRow& row) {
-        const KindRowId id(row.integer(0));
-        const analyzer::Kind* kind = catalog.kinds.find(id);
-        if (kind == nullptr) return;
-        const Texts texts{trace::StringRowId(row.integer(3)), trace::StringRowId(row.integer(4))};
-        if (row.text(7) == "target") {
-          auto& folders = target_folders_[{id, ProcessRowId(row.integer(1)), texts.second}];
-          if (std::find(folders.begin(), folders.end(), texts.first) == folders.end()) folders.push_back(texts.first);
-        }
-        if (row.text(7) != "call") return;
-        const std::size_t relation = kinds_[catalog.kinds.index_of(*kind)].relation;
-        const auto name = trace::object_name(relations_[relation], maybe_text(row, 5), maybe_text(row, 6));
-        if (!name) return;
-        const auto at = by_name_[relation].try_emplace(*name, texts).first;
-        if (!row.is_null(8))
-          spaces_[{id, ProcessRowId(row.integer(1)), ImageRowId(row.integer(2)), at->second}] =
-              static_cast<std::uint32_t>(row.integer(8));
-      });
+  auto done =
+      each_row(database,
+               "SELECT o.kind_id, o.process_id, o.image_id, o.folder_id, o.string_id, f.value, s.value, o.part, "
+               "o.space, o.last_event_id FROM " +
+                   database.table("object_total") +
+                   " o LEFT JOIN string f ON f.id = o.folder_id LEFT JOIN string s ON s.id = o.string_id",
+               [&](const SqlRow& row) {
+                 const KindRowId id(row.integer(0));
+                 const analyzer::Kind* kind = catalog.kinds.find(id);
+                 if (kind == nullptr) return;
+                 const Texts texts{trace::StringRowId(row.integer(3)), trace::StringRowId(row.integer(4))};
+                 if (row.text(7) == "target") {
+                   target_folders_[{id, ProcessRowId(row.integer(1)), texts.second}].push_back(
+                       {texts.first, EventRowId(row.integer(9))});
+                 }
+                 if (row.text(7) != "call") return;
+                 const std::size_t relation = kinds_[catalog.kinds.index_of(*kind)].relation;
+                 const auto name = trace::object_name(relations_[relation], maybe_text(row, 5), maybe_text(row, 6));
+                 if (!name) return;
+                 const auto at = by_name_[relation].try_emplace(*name, texts).first;
+                 if (!row.is_null(8))
+                   spaces_[{id, ProcessRowId(row.integer(1)), ImageRowId(row.integer(2)), at->second}] =
+                       static_cast<std::uint32_t>(row.integer(8));
+               });
+  for (auto& [call, folders] : target_folders_)
+    std::sort(folders.begin(), folders.end(),
+              [](const TargetFolder& a, const TargetFolder& b) { return a.last < b.last; });
+  return done;
 }
 
 Result<PartObjects::Texts> PartObjects::texts_of(std::int64_t object, std::size_t relation) {
@@ -106,10 +111,17 @@ Result<void> PartObjects::add_arguments(const Call& call, const syscalls::Object
   if (!done || !object.has_target || !object.target) return done;
   const auto folders = target_folders_.find({kind_ids_[call.kind], call.process, object.target});
   if (folders == target_folders_.end() || folders->second.empty()) return done;
-  const std::vector<trace::StringRowId>& all = folders->second;
-  const auto has = [&](trace::StringRowId folder) { return std::find(all.begin(), all.end(), folder) != all.end(); };
-  // Both paths of a call without folders begin in the working directory.
-  object.target_folder = given && has(given) ? given : has(object.folder) ? object.folder : all.front();
+  const std::vector<TargetFolder>& all = folders->second;
+  const auto has = [&](trace::StringRowId folder) {
+    return folder && std::any_of(all.begin(), all.end(), [&](const TargetFolder& one) { return one.folder == folder; });
+  };
+  // Both paths of a call without folders begin in the working directory. If the first one does not tell: a process
+  // seldom comes back to a directory.
+  const auto next =
+      std::find_if(all.begin(), all.end(), [&](const TargetFolder& one) { return one.last >= call.event; });
+  object.target_folder = has(given)           ? given
+                         : has(object.folder) ? object.folder
+                                              : (next == all.end() ? all.back() : *next).folder;
   return done;
 }
 

@@ -56,8 +56,13 @@ class PartObjects {
   std::vector<std::unordered_map<std::string, Texts>> by_name_;  // by relation
   std::vector<std::unordered_map<std::int64_t, Texts>> known_;   // the same, by row of `object`
   std::map<std::tuple<KindRowId, ProcessRowId, ImageRowId, Texts>, std::uint32_t> spaces_;
-  // Folders of the second paths of calls, by kind, process and text.
-  std::map<std::tuple<KindRowId, ProcessRowId, trace::StringRowId>, std::vector<trace::StringRowId>> target_folders_;
+  // In which a relative second path began, and the last call for which it did.
+  struct TargetFolder {
+    trace::StringRowId folder;
+    EventRowId last;
+  };
+  std::map<std::tuple<KindRowId, ProcessRowId, trace::StringRowId>, std::vector<TargetFolder>>
+      target_folders_;  // by kind, process and text; by `last`
   std::vector<KindRowId> kind_ids_;
 };
 

@@ -48,6 +48,16 @@ for thread in threads:
     thread.join()
 open("one", "w").write("some bytes")
 os.rename("one", "two")
+folder = os.getcwd()
+for name in "d1", "d2":
+    os.mkdir(name)
+    os.chdir(name)
+    open("old", "w").close()
+    os.rename("old", "new")
+    os.rename(os.path.abspath("new"), "newer")
+    os.rename("newer", os.path.abspath("new"))
+    os.rename(os.path.abspath("new"), "newer")
+    os.chdir(folder)
 os.chdir("/")
 try:
     os.open("", os.O_RDONLY)
@@ -78,6 +88,8 @@ class Parts(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.folder)
         cls.recordings = {}
         cls.record("threads", sys.executable, "-c", THREADS, os.path.join(cls.folder, "copy"), options=("--signals",))
+        for name in "d1", "d2":
+            shutil.rmtree(os.path.join(cls.folder, name))
         cls.record("samples", sys.executable, "-c", THREADS, os.path.join(cls.folder, "copy"),
                    options=("-t", "sample:999", "-t", "offcpu"))
         cls.record("git", "sh", "-c", "git init -q g && cd g && echo x >x && git add . && "
