@@ -50,6 +50,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kTables{
     {"notable_event", "list, event_id, PRIMARY KEY (list, event_id)"},
 }};
 
+constexpr std::int64_t kMostKinds = std::int64_t{1} << 20;
+
 struct StackFacts {
   store::FrameRowId trigger;
   std::optional<std::uint8_t> ended;  // of user space; none: it has no stack there
@@ -127,12 +129,18 @@ Result<void> PartCounter::read_stacks() {
 }
 
 Result<void> PartCounter::read_stored_totals() {
-  for (const Kind& kind : catalog_.kinds)
+  for (const Kind& kind : catalog_.kinds) {
+    // The counter has memory for each number up to the largest.
+    if (kind.id.value() < 1 || kind.id.value() > kMostKinds)
+      return Error{fmt::format("{} has a kind with the number {}, which uscope does not give",
+                               database_.path().string(), kind.id.value()),
+                   "load it again from its raw trace with `uscope load`"};
     kinds_.push_back({.id = store::KindRowId(static_cast<std::uint32_t>(kind.id.value())),
                       .is_call = kind.is_call(),
                       .is_signal = kind.source == trace::source_name(USC_SOURCE_SIGNAL),
                       .waits = kind.waits,
                       .counts_bytes = kind.is_call() && syscalls::transfer_of(kind.name).counts_bytes});
+  }
   stored_.resize(catalog_.threads.size());
   counted_.resize(catalog_.threads.size());
   auto done =

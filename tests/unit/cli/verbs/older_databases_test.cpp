@@ -121,6 +121,8 @@ const std::vector<Words> kQuestions{
     {"files", "a.db", "--callers"},
     {"time", "a.db"},
     {"deadlock", "a.db", "--format", "json"},
+    {"deadlock", "a.db", "--until", "0.5s", "--format", "json"},
+    {"events", "a.db", "--thread", "*", "--until", "0.5s"},
     {"export", "a.db"},
     {"query", "a.db", "SELECT kind, count(*) FROM v_event GROUP BY 1 ORDER BY 1"},
     {"sql", "a.db", "SELECT * FROM v_event ORDER BY id"},
@@ -170,6 +172,21 @@ TEST_F(OlderDatabases, PagesAndComparisonsAreMadeOfThem) {
   std::size_t at = run.out.find("an older uscope made a.db");
   ASSERT_NE(at, std::string::npos) << run.out;
   EXPECT_EQ(run.out.find("an older uscope made", at + 1), std::string::npos) << run.out;
+}
+
+// What each call is about is not in them, so it cannot be counted for some of the calls.
+TEST_F(OlderDatabases, NoPartOfThemIsCounted) {
+  for (const char* schema : {"15", "19"}) {
+    make(schema);
+    for (const char* verb : {"report", "files"}) {
+      const Finished run = in("old", {verb, "a.db", "--since", "0s"});
+      EXPECT_EQ(run.code, 2) << run.out;
+      EXPECT_EQ(run.out, "");
+      EXPECT_NE(run.err.find("a.db was made by an older version of uscope"), std::string::npos) << run.err;
+      EXPECT_NE(run.err.find("load it again from its raw trace"), std::string::npos) << run.err;
+      EXPECT_NE(in("now", {verb, "a.db", "--since", "0s"}).code, 2);
+    }
+  }
 }
 
 // The note names each thing that is missing, and nothing else.
