@@ -101,9 +101,8 @@ struct {
 
 const volatile struct usc_config config;
 
-/* config.program once more. Where the verifier knows the instructions, it follows each way through them. */
-struct usc_program program;
-struct usc_query query;		   /* config.query, likewise */
+/* config.query once more. Where the verifier knows the instructions, it follows each way through them. */
+struct usc_query query;
 const volatile bool calls_counted; /* usc_query_counts_calls(&config.query) */
 const volatile __u32 steps_word;   /* usc_query_steps_word(&config.query) */
 

@@ -115,11 +115,6 @@ static __noinline int is_launched(void)
 	return ids.tgid == launch_pending;
 }
 
-static __always_inline const volatile struct usc_program *program_of_config(void)
-{
-	return &program;
-}
-
 static __always_inline const volatile struct usc_query *query_of_config(void)
 {
 	return &query;

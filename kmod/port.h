@@ -136,11 +136,6 @@ static __always_inline struct usc_file_entry *file_entry_at(__u32 file)
 	return file <= USC_FILE_MAX ? &usc.files[file] : NULL;
 }
 
-static __always_inline const volatile struct usc_program *program_of_config(void)
-{
-	return &config.program;
-}
-
 static __always_inline const volatile struct usc_query *query_of_config(void)
 {
 	return &config.query;

@@ -96,7 +96,6 @@ static int take_cpus(u32 ring_bytes)
 static int check_start(const struct usc_device_start *start)
 {
 	const struct usc_config *config = &start->config;
-	enum usc_program_error refused;
 	enum usc_query_error unsound;
 	u32 at;
 
@@ -112,9 +111,6 @@ static int check_start(const struct usc_device_start *start)
 	    start->ring_bytes > USC_DEVICE_RING_MAX || start->rows > USC_DEVICE_ROWS_MAX ||
 	    start->index_entries > USC_DEVICE_INDEX_MAX || start->rules > USC_DEVICE_RULES_MAX)
 		return -EINVAL;
-	refused = usc_program_check(&config->program, &at);
-	if (refused)
-		return refused == USC_PROGRAM_UNKNOWN ? -EPROTONOSUPPORT : -EINVAL;
 	unsound = usc_query_check(&config->query, &at);
 	if (unsound)
 		return unsound == USC_QUERY_BAD_UNKNOWN ? -EPROTONOSUPPORT : -EINVAL;

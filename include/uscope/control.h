@@ -6,7 +6,6 @@
 #ifndef USCOPE_CONTROL_H
 #define USCOPE_CONTROL_H
 
-#include "program.h"
 #include "query.h"
 #include "record.h"
 #include "rows.h"
@@ -41,8 +40,7 @@ struct usc_config {
 	__u32 mount_space;  /* the tracer's mount namespace, by its inode; 0: files are not told apart by theirs */
 	__u32 argument_bytes; /* kept of a program's argument list: USC_ARGV_LEAST … USC_ARGV_MOST; 0: USC_ARGV_DEFAULT */
 	__u32 pad;
-	struct usc_program program; /* which of these calls are recorded; the others are not walked */
-	struct usc_query query;	    /* what is summed of them, so that they leave no records; not of signals */
+	struct usc_query query; /* what is summed of them, so that they leave no records; not of signals */
 };
 
 /* How long a process that ran before is held at most, until its mappings are known: is_held(). */
@@ -85,7 +83,7 @@ struct usc_loss_key {
 	__u32 cause;
 };
 
-USC_ASSERT_SIZE(usc_config, 12488);
+USC_ASSERT_SIZE(usc_config, 11456);
 USC_ASSERT_SIZE(usc_file_entry, 40);
 USC_ASSERT_SIZE(usc_loss_key, 8);
 

@@ -5,7 +5,7 @@
  * addresses leave the module). A second open() fails with EBUSY; /sys/module/uscope/parameters/holder then says who it is.
  *
  * Every structure begins with its size, which must be the one below, and every field named `reserved` must be 0: EINVAL
- * otherwise. START with a program (program.h) of an unknown version ends with EPROTONOSUPPORT, with another one that cannot
+ * otherwise. START with a query (query.h) of an unknown version ends with EPROTONOSUPPORT, with another one that cannot
  * be run with EINVAL. Addresses are those of the calling process.
  *
  * Order: START once, then tables and files as they come, PROBES, LAUNCH or TARGETs, ATTACH, for what runs already ADOPT, MAPPINGS
@@ -305,7 +305,7 @@ static inline int usc_device_refusal(unsigned int command, unsigned int phase)
 }
 
 USC_ASSERT_SIZE(usc_device_version, 48);
-USC_ASSERT_SIZE(usc_device_start, 12520);
+USC_ASSERT_SIZE(usc_device_start, 11488);
 USC_ASSERT_SIZE(usc_ring_control, 128);
 USC_ASSERT_SIZE(usc_device_table, 56);
 USC_ASSERT_SIZE(usc_device_file, 24);

@@ -43,8 +43,6 @@ static __attribute__((__noinline__)) int check_step(struct check_tables *tables,
 	struct usc_scope_state state = USC_SCOPE_START;
 	__u32 map = usc_map_exec(USC_TARGET_LAUNCH, USC_FOLLOW_TREE, usc_map_first_event(USC_FOLLOW_TREE, 1, 0), 0);
 	struct usc_argument_scan scan = {.language = usc_language_of(0)};
-	static const struct usc_program program;
-	const struct usc_program_input input = {};
 	static const struct usc_query query;
 	static const struct usc_event event;
 	static struct usc_query_input asked; /* BPF's stack has no room for these */
@@ -53,8 +51,6 @@ static __attribute__((__noinline__)) int check_step(struct check_tables *tables,
 	__u32 at;
 	int result;
 
-	if (usc_program_check(&program, &at) || !usc_program_admits(&program, &input))
-		return USC_STEP_ROOT;
 	usc_query_fill(&asked, &event, 0);
 	if (usc_query_check(&query, &at) || usc_query_run(&query, &asked, &given) != USC_QUERY_GIVEN)
 		return USC_STEP_ROOT;

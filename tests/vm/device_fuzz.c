@@ -77,18 +77,6 @@ static uint64_t any_pointer(void) {
   }
 }
 
-/* A program that can be run most often: it compares something, and records the call either way. */
-static void fill_program(struct usc_program* program) {
-  program->version = USC_PROGRAM_VERSION;
-  program->length = 2;
-  program->insn[0].op = (uint8_t)(USC_OP_EQUAL + draw() % (USC_OP_COUNT - USC_OP_EQUAL));
-  program->insn[0].field = (uint8_t)(draw() % USC_FIELD_COUNT);
-  program->insn[0].bits = 64;
-  program->insn[0].value = draw();
-  program->insn[1].op = USC_OP_ADMIT;
-  if (draw() % 4 == 0) ((uint8_t*)program)[draw() % (sizeof(*program->insn) * 3)] = (uint8_t)draw();
-}
-
 /* A right start, changed in one place now and then. */
 static void fill_start(struct usc_device_start* start) {
   memset(start, 0, sizeof(*start));
@@ -104,7 +92,6 @@ static void fill_start(struct usc_device_start* start) {
   start->rows = 1u << 12;
   start->index_entries = 1u << 12;
   start->rules = 1u << 8;
-  if (draw() % 2) fill_program(&start->config.program);
   if (draw() % 4 == 0) ((uint32_t*)start)[draw() % (sizeof(*start) / 4)] = (uint32_t)any_number();
 }
 

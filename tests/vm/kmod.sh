@@ -10,5 +10,5 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$here/module.py" --kernel "${2:-6.1}" -o "$work/uscope.ko"
 "$here/suite.py" --build "$1" --kernel "${2:-6.1}" --module "$work/uscope.ko" --backend kmod --append init_on_free=1 --memory 2G --stress "${3:-0.025}" --time "${TIME:-1700}" \
-	--tests '^conformance\.(wrappers|signals|interrupted|threads|exec_thread|exits|seccomp_denied|deadlock_kernel|attach_unusual|filter_programs|kernel_sums|live_questions|two_tracers\.(shell|threads|fork_tree))$'
+	--tests '^conformance\.(wrappers|signals|interrupted|threads|exec_thread|exits|seccomp_denied|deadlock_kernel|attach_unusual|kernel_sums|live_questions|two_tracers\.(shell|threads|fork_tree))$'
 "$here/functions.sh" "$1" "${2:-6.1}" "$work/uscope.ko"

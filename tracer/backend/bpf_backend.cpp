@@ -34,7 +34,7 @@
 #include "tracer/backend/bpf_samples.h"
 #include "tracer/backend/bpf_sums.h"
 #include "tracer/backend/load_failure.h"
-#include "tracer/backend/program_check.h"
+#include "tracer/backend/query_check.h"
 #include "tracer/backend/ring_limits.h"
 #include "tracer/host/host.h"
 #include "tracer/probes/kernel_symbols.h"
@@ -222,7 +222,6 @@ void BpfBackend::choose_programs(const usc_config& config, const ProbePlan& prob
 }
 
 Result<void> BpfBackend::load(const usc_config& config, const BackendSizes& sizes, const ProbePlan& probes) {
-  if (auto sound = check_program(config.program); !sound) return sound;
   if (auto sound = check_query(config.query); !sound) return sound;
   sizes_ = sizes;
   cpus_ = config.cpus;
@@ -235,7 +234,6 @@ Result<void> BpfBackend::load(const usc_config& config, const BackendSizes& size
   choose_programs(config, probes);
   if (auto prepared = probes_.prepare(*skeleton_, probes, config.query, cpus_); !prepared) return prepared;
   std::memcpy(const_cast<usc_config*>(&skeleton_->rodata->config), &config, sizeof(config));
-  skeleton_->bss->program = config.program;
   skeleton_->bss->query = config.query;
   struct stat pid_namespace {};
   if (stat("/proc/self/ns/pid", &pid_namespace) != 0)

@@ -38,8 +38,7 @@ void BpfSums::prepare_brief_calls(uscope_bpf& skeleton, const usc_config& config
   auto& settings = *skeleton.rodata;
   const auto set = [](const volatile bool& setting, bool value) { const_cast<bool&>(setting) = value; };
   const auto reads = [&](__u32 fields) { return (question_.reads & fields) != 0; };
-  // A program may ask for what is in the entries.
-  const bool brief = config.program.length == 0 && usc_query_is_of_brief_calls(&question_) != 0;
+  const bool brief = usc_query_is_of_brief_calls(&question_) != 0;
   counts_by_fields_ = brief && usc_query_counts_by_fields(&question_, word_of_.data()) != 0;
   set(settings.calls_brief, brief);
   set(settings.guises_asked, reads(1U << USC_QUERY_GUISE));

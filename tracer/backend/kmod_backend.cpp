@@ -21,7 +21,7 @@
 #include "symbolizer/rows/row_builder.h"
 #include "tracer/backend/backend.h"
 #include "tracer/backend/kmod_handles.h"
-#include "tracer/backend/program_check.h"
+#include "tracer/backend/query_check.h"
 #include "tracer/backend/ring_limits.h"
 #include "tracer/backend/ring_reader.h"
 #include "tracer/probes/kernel_probes.h"
@@ -154,7 +154,6 @@ Result<void> KmodBackend::attach() {
 }
 
 Result<void> KmodBackend::open(const usc_config& config, const BackendSizes& sizes, const ProbePlan& plan) {
-  if (auto sound = check_program(config.program); !sound) return sound;
   if (auto sound = check_query(config.query); !sound) return sound;
   device_.reset(::open(USC_DEVICE_PATH, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!device_) {

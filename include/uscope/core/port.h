@@ -33,8 +33,6 @@ static struct task_struct *this_task(void);
 static __u64 now_ns(void); /* CLOCK_MONOTONIC */
 static struct pt_regs *user_regs(struct task_struct *task);
 
-/* config.program, whose length is 0 here where it is 0 there: for BPF in memory whose contents the verifier does not know. */
-static const volatile struct usc_program *program_of_config(void);
 /* config.query, likewise; and which of a processor's two tables takes rows now: 0 or 1. */
 static const volatile struct usc_query *query_of_config(void);
 static __u32 query_turn_now(void);

@@ -314,7 +314,7 @@ TEST_F(WalkModel, AWalkThatWouldInterruptAnotherOneIsLeftToTheCollector) {
   EXPECT_EQ(walk_model_deferred(USC_DEFER_INTERRUPTED), 1);
 }
 
-constexpr __u64 kPc = WALK_TEXT + 0x101;  // behind the first byte of a function
+constexpr __u64 kWalkPc = WALK_TEXT + 0x101;  // behind the first byte of a function
 constexpr __u64 kNoCall = ~0ull;
 constexpr int kUnreadable = -1;
 constexpr int kNop = 0x90;
@@ -338,13 +338,13 @@ __u32 is_behind(__u64 orig_ax, __u64 pc, int first, int second) {
 // What stands before the pc of a task that is in no call is not that of a call, whatever it is.
 TEST_F(WalkModel, ATaskInACallIsAtTheInstructionBeforeItsPc) {
   constexpr __u64 kVsyscall = 0xffffffffff600000;
-  EXPECT_EQ(is_behind(230, kPc, 0x0f, 0x05), 1);
-  EXPECT_EQ(is_behind(0, kPc, 0x0f, 0x05), 1);
-  EXPECT_EQ(is_behind(162, kPc, 0xcd, 0x80), 1);
-  EXPECT_EQ(is_behind(59, kPc, kUnreadable, kUnreadable), 0) << "an exec whose program has not been read in";
-  EXPECT_EQ(is_behind(kNoCall, kPc, 0x0f, 0x05), 0) << "interrupted, or behind rt_sigreturn";
-  EXPECT_EQ(is_behind(0xffffffff, kPc, 0x0f, 0x05), 0);
-  EXPECT_EQ(is_behind(230, kPc, kNop, kNop), 0) << "the call is made anew, or was an exec";
+  EXPECT_EQ(is_behind(230, kWalkPc, 0x0f, 0x05), 1);
+  EXPECT_EQ(is_behind(0, kWalkPc, 0x0f, 0x05), 1);
+  EXPECT_EQ(is_behind(162, kWalkPc, 0xcd, 0x80), 1);
+  EXPECT_EQ(is_behind(59, kWalkPc, kUnreadable, kUnreadable), 0) << "an exec whose program has not been read in";
+  EXPECT_EQ(is_behind(kNoCall, kWalkPc, 0x0f, 0x05), 0) << "interrupted, or behind rt_sigreturn";
+  EXPECT_EQ(is_behind(0xffffffff, kWalkPc, 0x0f, 0x05), 0);
+  EXPECT_EQ(is_behind(230, kWalkPc, kNop, kNop), 0) << "the call is made anew, or was an exec";
   EXPECT_EQ(is_behind(96, kVsyscall, kUnreadable, kUnreadable), 0);
 }
 
@@ -355,18 +355,18 @@ constexpr int kLeave = 0xc9;
 constexpr int kRet = 0xc3;
 constexpr __u64 kSp = kStackBase + 0x1000;  // at a function's entry
 constexpr __u64 kReturn = 0x555500001234;
-constexpr __u64 kRbx = 0xb;
-constexpr __u64 kRbp = kSp + 0x80;
+constexpr __u64 kWalkRbx = 0xb;
+constexpr __u64 kWalkRbp = kSp + 0x80;
 
 // In no call, in the kernel, of a process with probes, and at a function's entry.
 walk_task interrupted(std::array<int, 4> code) {
   walk_task task{};
   task.orig_ax = kNoCall;
-  task.pc = kPc;
+  task.pc = kWalkPc;
   std::copy(code.begin(), code.end(), task.code + 3);
   task.sp = kSp;
   std::copy_n(std::array<__u64, 4>{7, kReturn, 1, 2}.begin(), 4, task.stack);
-  std::copy_n(std::array<__u64, 8>{0xa, 0xc, 0xd, kRbx, 0, kRbp, 0x51, 0xd1}.begin(), 8, task.registers);
+  std::copy_n(std::array<__u64, 8>{0xa, 0xc, 0xd, kWalkRbx, 0, kWalkRbp, 0x51, 0xd1}.begin(), 8, task.registers);
   for (int number = 8; number < 16; number++) task.registers[number] = 0x100 + number;
   task.return_address = kReturn;
   task.meets_probes = 1;
@@ -414,17 +414,17 @@ TEST_F(WalkModel, PaddingThatLooksLikeABreakpointIsNone) {
   EXPECT_EQ(from_pc(ret), -1);
   EXPECT_EQ(from_pc(interrupted({kInt3, kInt3, kInt3, kInt3})), -1) << "a function that is one `ret`";
   const walk_task either = interrupted({kNop, kInt3, kInt3, kNop});
-  EXPECT_EQ(from_pc(noted(either, kPc, kSp, kPushRbx)), 0);
-  EXPECT_EQ(from_pc(noted(either, kPc - 1, kSp, kRet)), -1);
-  EXPECT_EQ(from_pc(noted(entry, kPc - 1, kSp, kPushRbx)), -1) << "two probes, one behind the other";
+  EXPECT_EQ(from_pc(noted(either, kWalkPc, kSp, kPushRbx)), 0);
+  EXPECT_EQ(from_pc(noted(either, kWalkPc - 1, kSp, kRet)), -1);
+  EXPECT_EQ(from_pc(noted(entry, kWalkPc - 1, kSp, kPushRbx)), -1) << "two probes, one behind the other";
   walk_task probed = interrupted({kInt3, kInt3, kNop, kNop});
   EXPECT_EQ(from_pc(probed), -1) << "behind the first byte of a function";
-  probed.pc = kPc - 1;
+  probed.pc = kWalkPc - 1;
   EXPECT_EQ(from_pc(probed), 0) << "at the first byte of a function without a probe";
-  EXPECT_EQ(from_pc(noted(probed, kPc - 2, kSp, kPushRbx)), -1);
+  EXPECT_EQ(from_pc(noted(probed, kWalkPc - 2, kSp, kPushRbx)), -1);
   probed.code[3] = kRet;
   EXPECT_EQ(from_pc(probed), -1);
-  probed.return_address = kPc + 0x40;
+  probed.return_address = kWalkPc + 0x40;
   probed.stack[1] = probed.return_address;
   probed.called = probed.pc;
   EXPECT_EQ(from_pc(probed), 0) << "one byte of padding before a function that was just called";
@@ -433,20 +433,20 @@ TEST_F(WalkModel, PaddingThatLooksLikeABreakpointIsNone) {
 // Of our probes.
 TEST_F(WalkModel, AnInstructionThatHasMovedTheStackIsDone) {
   const walk_task task = interrupted({kNop, kInt3, kNop, kNop});
-  const walk_task pushed = with_stack(task, kSp - 8, {7, kRbx, kReturn, 1});
-  EXPECT_EQ(from_pc(noted(pushed, kPc - 1, kSp, kPushRbx)), 0);
-  EXPECT_EQ(from_pc(noted(task, kPc - 1, kSp, kPushRbx)), -1) << "the next call, from the same place";
-  EXPECT_EQ(from_pc(noted(task, kPc - 1, kSp + 0x40, kPushRbx)), -1) << "a recursion";
-  EXPECT_EQ(from_pc(noted(task, kPc - 1, kSp - 0x40, kPushRbx)), -1) << "after longjmp";
-  EXPECT_EQ(from_pc(noted(task, kPc - 1, kSp + 8, kPushRbx)), -1) << "the next call, from 8 bytes below";
-  const walk_task popped = with_stack(task, kSp, {kRbx, kReturn, 1, 2});
-  EXPECT_EQ(from_pc(noted(popped, kPc - 1, kSp - 8, kPopRbx)), 0);
-  EXPECT_EQ(from_pc(noted(task, kPc - 1, kSp - 8, kPopRbx)), -1);
-  EXPECT_EQ(from_pc(noted(popped, kPc - 1, kSp - 8, kRet)), -1) << "at the `ret` behind a pop";
-  const walk_task left = with_stack(task, kSp, {kRbp, kReturn, 1, 2});
-  EXPECT_EQ(from_pc(noted(left, kPc - 1, kSp - 0x30, kLeave)), 0);
-  EXPECT_EQ(from_pc(noted(task, kPc - 1, kSp - 0x30, kLeave)), -1);
-  EXPECT_EQ(from_pc(noted(pushed, kPc - 1, kSp, kNop)), -1) << "where it does not matter";
+  const walk_task pushed = with_stack(task, kSp - 8, {7, kWalkRbx, kReturn, 1});
+  EXPECT_EQ(from_pc(noted(pushed, kWalkPc - 1, kSp, kPushRbx)), 0);
+  EXPECT_EQ(from_pc(noted(task, kWalkPc - 1, kSp, kPushRbx)), -1) << "the next call, from the same place";
+  EXPECT_EQ(from_pc(noted(task, kWalkPc - 1, kSp + 0x40, kPushRbx)), -1) << "a recursion";
+  EXPECT_EQ(from_pc(noted(task, kWalkPc - 1, kSp - 0x40, kPushRbx)), -1) << "after longjmp";
+  EXPECT_EQ(from_pc(noted(task, kWalkPc - 1, kSp + 8, kPushRbx)), -1) << "the next call, from 8 bytes below";
+  const walk_task popped = with_stack(task, kSp, {kWalkRbx, kReturn, 1, 2});
+  EXPECT_EQ(from_pc(noted(popped, kWalkPc - 1, kSp - 8, kPopRbx)), 0);
+  EXPECT_EQ(from_pc(noted(task, kWalkPc - 1, kSp - 8, kPopRbx)), -1);
+  EXPECT_EQ(from_pc(noted(popped, kWalkPc - 1, kSp - 8, kRet)), -1) << "at the `ret` behind a pop";
+  const walk_task left = with_stack(task, kSp, {kWalkRbp, kReturn, 1, 2});
+  EXPECT_EQ(from_pc(noted(left, kWalkPc - 1, kSp - 0x30, kLeave)), 0);
+  EXPECT_EQ(from_pc(noted(task, kWalkPc - 1, kSp - 0x30, kLeave)), -1);
+  EXPECT_EQ(from_pc(noted(pushed, kWalkPc - 1, kSp, kNop)), -1) << "where it does not matter";
 }
 
 TEST_F(WalkModel, EachRegisterCanBePushed) {
@@ -455,8 +455,9 @@ TEST_F(WalkModel, EachRegisterCanBePushed) {
     const bool is_sp = number == 4;
     const __u64 value = is_sp ? kSp : task.registers[number];
     const walk_task pushed = with_stack(task, kSp - 8, {7, value, kReturn, 1});
-    EXPECT_EQ(from_pc(noted(pushed, kPc - 1, kSp, 0x50 + number)), 0) << number;
-    EXPECT_EQ(from_pc(noted(pushed, kPc - 1, kSp, 0x50 + (number + 1) % 8)), -1) << number << ", of another register";
+    EXPECT_EQ(from_pc(noted(pushed, kWalkPc - 1, kSp, 0x50 + number)), 0) << number;
+    EXPECT_EQ(from_pc(noted(pushed, kWalkPc - 1, kSp, 0x50 + (number + 1) % 8)), -1)
+        << number << ", of another register";
     EXPECT_EQ(from_pc(pushed), 0) << number << ", at a probe of others";
   }
 }
@@ -464,34 +465,34 @@ TEST_F(WalkModel, EachRegisterCanBePushed) {
 TEST_F(WalkModel, AtAProbeOfOthersTheFirstPushOfAFunctionIsKnown) {
   const walk_task task = interrupted({kNop, kInt3, kNop, kNop});
   EXPECT_EQ(from_pc(task), -1) << "the return address is no register's value";
-  EXPECT_EQ(from_pc(with_stack(task, kSp - 8, {7, kRbx, kReturn, 1})), 0);
-  EXPECT_EQ(from_pc(with_stack(task, kSp - 8, {7, kRbx, 1, kReturn})), -1) << "in the middle of a function";
+  EXPECT_EQ(from_pc(with_stack(task, kSp - 8, {7, kWalkRbx, kReturn, 1})), 0);
+  EXPECT_EQ(from_pc(with_stack(task, kSp - 8, {7, kWalkRbx, 1, kReturn})), -1) << "in the middle of a function";
   const walk_task second = interrupted({0x55, kInt3, kNop, kNop});
-  EXPECT_EQ(from_pc(with_stack(second, kSp - 8, {7, kRbp, kReturn, 1})), -1) << "at the second push of a function";
-  const walk_task ours = noted(task, kPc + 0x100, kSp, kPushRbx);
-  EXPECT_EQ(from_pc(with_stack(ours, kSp - 8, {7, kRbx, kReturn, 1})), 0) << "and one of ours was met before";
+  EXPECT_EQ(from_pc(with_stack(second, kSp - 8, {7, kWalkRbp, kReturn, 1})), -1) << "at the second push of a function";
+  const walk_task ours = noted(task, kWalkPc + 0x100, kSp, kPushRbx);
+  EXPECT_EQ(from_pc(with_stack(ours, kSp - 8, {7, kWalkRbx, kReturn, 1})), 0) << "and one of ours was met before";
 }
 
 // The kernel has written the stack pointer, and is about to write the pc.
 TEST_F(WalkModel, AnInstructionWhosePcIsNotWrittenYetIsDone) {
   const walk_task task = interrupted({kNop, kNop, kInt3, kNop});
-  const walk_task pushed = with_stack(task, kSp - 8, {7, kRbx, kReturn, 1});
+  const walk_task pushed = with_stack(task, kSp - 8, {7, kWalkRbx, kReturn, 1});
   EXPECT_EQ(from_pc(task), 0);
   EXPECT_EQ(from_pc(pushed), 1);
-  EXPECT_EQ(from_pc(noted(task, kPc, kSp, kPushRbx)), 0);
-  EXPECT_EQ(from_pc(noted(pushed, kPc, kSp, kPushRbx)), 1);
-  EXPECT_EQ(from_pc(noted(task, kPc, kSp + 8, kPushRbx)), 0) << "the next call, from 8 bytes below";
+  EXPECT_EQ(from_pc(noted(task, kWalkPc, kSp, kPushRbx)), 0);
+  EXPECT_EQ(from_pc(noted(pushed, kWalkPc, kSp, kPushRbx)), 1);
+  EXPECT_EQ(from_pc(noted(task, kWalkPc, kSp + 8, kPushRbx)), 0) << "the next call, from 8 bytes below";
 }
 
 TEST_F(WalkModel, SoIsAPushOfTwoBytes) {
   for (int number = 8; number < 16; number++) {
     const walk_task task = interrupted({kNop, kNop, kInt3, 0x48 + number});
     const walk_task pushed = with_stack(task, kSp - 8, {7, task.registers[number], kReturn, 1});
-    EXPECT_EQ(from_pc(noted(task, kPc, kSp, 0x41)), 0);
-    EXPECT_EQ(from_pc(noted(pushed, kPc, kSp, 0x41)), 2) << number;
+    EXPECT_EQ(from_pc(noted(task, kWalkPc, kSp, 0x41)), 0);
+    EXPECT_EQ(from_pc(noted(pushed, kWalkPc, kSp, 0x41)), 2) << number;
     EXPECT_EQ(from_pc(pushed), 2) << number << ", at a probe of others";
-    const walk_task other = with_stack(task, kSp - 8, {7, kRbx, kReturn, 1});
-    EXPECT_EQ(from_pc(noted(other, kPc, kSp, kPushRbx)), 1) << "one of a byte, before another one";
+    const walk_task other = with_stack(task, kSp - 8, {7, kWalkRbx, kReturn, 1});
+    EXPECT_EQ(from_pc(noted(other, kWalkPc, kSp, kPushRbx)), 1) << "one of a byte, before another one";
   }
 }
 
@@ -499,10 +500,10 @@ TEST_F(WalkModel, SoIsAPushOfTwoBytes) {
 TEST_F(WalkModel, ACallThatHasPushedItsReturnAddressIsInTheFunction) {
   walk_task task = interrupted({0xff, 0xff, kNop, kNop});
   std::copy_n(std::array{kInt3, 0xf0, 0xff}.begin(), 3, task.code);
-  const walk_task called = with_stack(task, kSp - 8, {7, kPc, kReturn, 1});
+  const walk_task called = with_stack(task, kSp - 8, {7, kWalkPc, kReturn, 1});
   EXPECT_EQ(from_pc(task), 0);
   EXPECT_EQ(from_pc(called), -16);
-  EXPECT_EQ(from_pc(noted(called, kPc - 5, kSp, 0xe8)), -16);
+  EXPECT_EQ(from_pc(noted(called, kWalkPc - 5, kSp, 0xe8)), -16);
 }
 
 TEST_F(WalkModel, ATaskThatExecutesTheCopyOfAnInstructionIsWhereThatIs) {
@@ -512,14 +513,14 @@ TEST_F(WalkModel, ATaskThatExecutesTheCopyOfAnInstructionIsWhereThatIs) {
     walk_task task = interrupted({kNop, kNop, kNop, kNop});
     task.is_in_program = is_in_program;
     task.copy = kCopy;
-    task.probed = kPc;
+    task.probed = kWalkPc;
     for (const __u64 done : {0, 4, 15}) {
       task.pc = kCopy + done;
       const walk_place place = walk_model_place(&task);
-      EXPECT_EQ(place.pc, kPc + done);
+      EXPECT_EQ(place.pc, kWalkPc + done);
       EXPECT_EQ(place.behind, 0);
     }
-    for (const __u64 elsewhere : {kCopy - 1, kCopy + kSlot, kPc + 7}) {
+    for (const __u64 elsewhere : {kCopy - 1, kCopy + kSlot, kWalkPc + 7}) {
       task.pc = elsewhere;
       EXPECT_EQ(walk_model_place(&task).pc, elsewhere) << "a jump";
     }

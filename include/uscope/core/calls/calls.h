@@ -13,6 +13,7 @@
 
 #define SIGNAL_KILL 9
 
+/* Is the call one of those that are recorded or asked about? */
 static __always_inline bool wanted(__u32 abi, __u32 nr)
 {
 	__u32 bit = nr % USC_SYSCALL_BITS;
@@ -22,34 +23,6 @@ static __always_inline bool wanted(__u32 abi, __u32 nr)
 	if (abi == USC_ABI_I386)
 		return config.calls_i386[bit / 64 % 8] >> (bit % 64) & 1;
 	return config.calls_x86_64[bit / 64 % 8] >> (bit % 64) & 1;
-}
-
-/* For the verifier, which goes through it once, not for each caller, and only where there is a program. */
-USC_SUBPROGRAM int run_program(struct usc_program_input *input)
-{
-	if (!input || !config.program.length)
-		return 1;
-	return usc_program_admits(program_of_config(), input);
-}
-
-static __noinline int program_admits_call(struct task_struct *task, __u32 abi, __u32 nr, const __u64 *args)
-{
-	struct usc_program_input input = {};
-
-	if (!args)
-		return 0;
-	input.field[USC_FIELD_KIND] = nr;
-	input.field[USC_FIELD_ABI] = abi;
-	input.field[USC_FIELD_PID] = task->tgid;
-	input.field[USC_FIELD_TID] = task->pid;
-	__builtin_memcpy(&input.field[USC_FIELD_ARG0], args, 6 * sizeof(*args));
-	return run_program(&input);
-}
-
-/* Is the call of the configuration's set, and does its program admit it? `args`: its six arguments. */
-static __always_inline bool wanted_call(struct task_struct *task, __u32 abi, __u32 nr, const __u64 *args)
-{
-	return wanted(abi, nr) && (!config.program.length || program_admits_call(task, abi, nr, args));
 }
 
 /*
@@ -216,7 +189,7 @@ static __always_inline void call_begins(struct task_struct *task, struct pt_regs
 		/* If it returns when the task is not held any more, it is a call that was under way when tracing began. */
 		t->entry_ns = now_ns();
 		t->flags |= TASK_ADOPTED | TASK_SKIPPED;
-	} else if (wanted_call(task, t->abi, t->nr, t->args)) {
+	} else if (wanted(t->abi, t->nr)) {
 		take_call(regs, t);
 		barrier();
 		t->flags |= asked_at_entry(t) ? TASK_ASKED : TASK_IN_CALL;
@@ -351,7 +324,7 @@ static __noinline int denied_call(struct task_struct *task, struct pt_regs *regs
 	read_args(regs, t->abi, t->args);
 	expand_if_multiplexed(t);
 	nr = t->nr;
-	if (nr != NO_NUMBER && !wanted_call(task, t->abi, nr, t->args))
+	if (nr != NO_NUMBER && !wanted(t->abi, nr))
 		return 0;
 	result = seen_result(t, result);
 	t->entry_ns = now;
@@ -537,7 +510,7 @@ static __noinline int attached_call_returns(struct task_struct *task, struct pt_
 	if (t->flags & TASK_HELD && is_held(t) && t->open_ns != t->entry_ns)
 		return 0;
 	t->event_flags = USC_EVENT_ATTACHED;
-	if (!wanted_call(task, t->abi, nr, t->args)) {
+	if (!wanted(t->abi, nr)) {
 		if (!is_followed(t->abi, nr, t->args))
 			return 0;
 		t->event_flags |= USC_EVENT_FOLLOWED;

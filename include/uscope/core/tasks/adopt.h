@@ -381,7 +381,7 @@ static __always_inline int core_attached_call(struct task_struct *task, struct t
 	nr = identify_call(task, nr, &call->event.abi);
 	read_args(regs, call->event.abi, call->event.args);
 	call->event.flags = USC_EVENT_ATTACHED;
-	if (!wanted_call(task, call->event.abi, nr, call->event.args)) {
+	if (!wanted(call->event.abi, nr)) {
 		if (!is_followed(call->event.abi, nr, call->event.args))
 			return 0;
 		call->event.flags |= USC_EVENT_FOLLOWED;
