@@ -40,6 +40,9 @@ CREATE TABLE frame(
   id INTEGER PRIMARY KEY, module_id INTEGER NOT NULL REFERENCES module(id), rel_pc INTEGER NOT NULL,
   function TEXT NOT NULL, function_offset INTEGER, file TEXT, line INTEGER, inlined INTEGER NOT NULL,
   origin TEXT NOT NULL DEFAULT 'own' CHECK (origin IN ('own', 'package', 'runtime', 'part')));
+CREATE TABLE frame_lock(
+  frame_id INTEGER NOT NULL REFERENCES frame(id), address INTEGER NOT NULL,
+  PRIMARY KEY (frame_id, address)) WITHOUT ROWID;
 CREATE TABLE stack(
   id INTEGER PRIMARY KEY, depth INTEGER NOT NULL, ended TEXT NOT NULL, trigger_frame_id INTEGER REFERENCES frame(id),
   trigger_fallback INTEGER NOT NULL, folded TEXT NOT NULL, managed INTEGER NOT NULL DEFAULT 0);

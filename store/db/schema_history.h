@@ -42,6 +42,7 @@ inline constexpr std::array kSchemaHistory{
     SchemaChange{19, "stack", "managed", ", managed INTEGER NOT NULL DEFAULT 0", "",
                  "which stacks are of managed code"},
     SchemaChange{20, "held_descriptor", "", "", "", "which process had which file or socket open"},
+    SchemaChange{20, "frame_lock", "", "", "", "which locks functions of libc's take, where these have no names"},
     SchemaChange{20, "thread_name", "", "", "", "which names threads had before their last ones"},
     SchemaChange{20, "thread_user", "", "", "", ""},
     SchemaChange{20, "event_descriptor", "wants", ", 'other', 'passed', 'pidfd'))", ", 'other'))",

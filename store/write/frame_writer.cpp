@@ -28,9 +28,10 @@ FrameWriter::FrameWriter(DatabaseWriter& database, const Definitions& definition
     : database_(database), definitions_(definitions), namer_(namer), app_runtime_(app_runtime) {}
 
 Result<void> FrameWriter::run(const std::function<void(double)>& progress) {
-  const std::array<std::tuple<std::unique_ptr<TableRows>*, std::string_view, std::size_t>, 4> tables{
+  const std::array<std::tuple<std::unique_ptr<TableRows>*, std::string_view, std::size_t>, 5> tables{
       {{&module_rows_, "module", 4},
        {&frame_rows_, "frame(module_id, rel_pc, function, function_offset, file, line, inlined, origin)", 8},
+       {&frame_lock_rows_, "frame_lock", 2},
        {&stack_rows_, "stack(depth, ended, trigger_frame_id, trigger_fallback, folded, managed)", 6},
        {&stack_frame_rows_, "stack_frame", 5}}};
   for (const auto& [rows, table, columns] : tables) {
@@ -302,6 +303,9 @@ Result<void> FrameWriter::write_frame(ModuleRowId module, std::uint64_t rel_pc, 
         name.file.empty() ? std::nullopt : std::optional(to_utf8(name.file)),
         name.line ? std::optional(std::int64_t{name.line}) : std::nullopt, name.inlined,
         LastingText{trace::origin_name(name.origin)});
+    const FrameRowId row(static_cast<std::uint32_t>(functions_.size()));
+    for (const std::uint64_t word : name.locks)
+      if (done) done = frame_lock_rows_->add(row, word);
     if (!done) return done;
     // Inside of a folded stack, a `;` would be read as the end of a frame.
     std::replace(function.begin(), function.end(), ';', ':');

@@ -139,6 +139,7 @@ class FrameWriter {
   std::uint32_t mode_ = USC_MODE_ALL_ALL;  // of the recording, enum usc_mode
   std::unique_ptr<TableRows> module_rows_;
   std::unique_ptr<TableRows> frame_rows_;
+  std::unique_ptr<TableRows> frame_lock_rows_;
   std::unique_ptr<TableRows> stack_rows_;
   std::unique_ptr<TableRows> stack_frame_rows_;
   trace::OwnLibraries own_libraries_;

@@ -36,6 +36,18 @@ class InstructionDecoder {
   ZydisDecoder decoder_{};
 };
 
+// Calls use(instruction) for each instruction, in the order of their addresses, until it returns false, or until what
+// is no instruction.
+template <typename Use>
+void for_each_instruction(std::span<const std::byte> code, std::uint64_t address, Use&& use) {
+  const InstructionDecoder decoder;
+  for (std::size_t at = 0; at < code.size();) {
+    const auto one = decoder.decode(code.subspan(at), address + at);
+    if (!one || !use(*one)) return;
+    at += one->decoded.length;
+  }
+}
+
 [[nodiscard]] bool has_prefix(const Instruction& one, unsigned prefix);
 
 // Whether the kernel probes an instruction with these prefixes (arch/x86/kernel/uprobes.c).

@@ -16,17 +16,6 @@ namespace {
 constexpr std::size_t kMostStart = 128;
 constexpr int kMostCalls = 3;  // _start, _start_c, and one more
 
-// Calls use(instruction) for each instruction until it returns false.
-template <typename Use>
-void for_each_instruction(std::span<const std::byte> code, std::uint64_t address, Use&& use) {
-  const InstructionDecoder decoder;
-  for (std::size_t at = 0; at < code.size();) {
-    const auto one = decoder.decode(code.subspan(at), address + at);
-    if (!one || !use(*one)) return;
-    at += one->decoded.length;
-  }
-}
-
 // The address that an instruction puts into a register: `lea main(%rip),%rdi`, `mov $main,%rdi`.
 std::optional<std::pair<std::size_t, std::uint64_t>> address_taken(const Instruction& one) {
   const auto& to = one.operands[0];

@@ -34,7 +34,7 @@ class SymbolNamer : public FrameNamer {
       // A name that is only the address has the offset 0, which is not an offset in a function.
       const bool has_start = frame.function_offset != 0 || exact;
       named.push_back({frame.function, has_start ? std::optional(frame.function_offset) : std::nullopt, frame.file,
-                       frame.line, frame.inlined, frame.origin, frame.role});
+                       frame.line, frame.inlined, frame.origin, frame.role, frame.locks});
     }
     return named;
   }

@@ -49,6 +49,7 @@ struct NamedFrame {
   bool inlined = false;
   trace::FunctionOrigin origin = trace::FunctionOrigin::kOwn;
   trace::FunctionRole role = trace::FunctionRole::kNone;
+  std::vector<std::uint64_t> locks = {};  // ELF addresses of the words that libc's function locks (locked_words.h)
 };
 
 class FrameNamer {

@@ -12,6 +12,7 @@
 
 #include "support/text.h"
 #include "symbolizer/code/entry_code.h"
+#include "symbolizer/code/locked_words.h"
 #include "symbolizer/code/program_start.h"
 #include "symbolizer/code/signal_trampoline.h"
 #include "symbolizer/elf/elf_facts.h"
@@ -20,6 +21,7 @@
 #include "symbolizer/go/go_sections.h"
 #include "symbolizer/names/cxx_library.h"
 #include "symbolizer/names/demangle.h"
+#include "trace/runtime_modules.h"
 
 namespace uscope::symbolizer {
 namespace {
@@ -275,6 +277,7 @@ std::vector<SymbolizedFrame> ModuleSymbols::look_up(std::uint64_t address, std::
   SymbolizedFrame frame = physical(address, pc, whole ? &debug.back() : nullptr, language);
   frame.origin = origin_of(frame, language, pc);
   frame.role = role_of(address - frame.function_offset);
+  if (trace::is_runtime(name_)) frame.locks = locks_at(pc);
   frames.push_back(std::move(frame));
   join_closures(frames);
   return frames;
@@ -293,6 +296,23 @@ trace::FunctionOrigin ModuleSymbols::origin_of(const SymbolizedFrame& frame, tra
                            .go = go_program_ ? &*go_program_ : nullptr,
                            .in_libc = (libc_ && pc >= *libc_) || (cxx_ && pc >= *cxx_) || is_in_rust(pc),
                            .in_package = is_in_crates(pc)});
+}
+
+// Without call frame information (musl), a function extends as far as its symbol.
+std::vector<std::uint64_t> ModuleSymbols::locks_at(std::uint64_t pc) const {
+  constexpr std::uint64_t kMostCode = 65536;
+  FdeRange extent;
+  if (const auto fde = fdes_.containing(pc)) {
+    extent = *fde;
+  } else if (const auto symbol = symbols_.containing(pc)) {
+    extent.low = extent.high = symbol->start;
+    for (auto next = symbol; next && next->start == extent.low && extent.high - extent.low < kMostCode;)
+      next = symbols_.containing(++extent.high);
+  }
+  if (extent.high - extent.low > kMostCode) return {};
+  const auto code = code_at(extent.low, extent.high - extent.low);
+  return locked_words(code, extent.low,
+                      [this](std::uint64_t address, std::size_t size) { return code_at(address, size); });
 }
 
 // `language`: as DWARF has it; a symbol tells better.

@@ -37,6 +37,7 @@ struct SymbolizedFrame {
   bool inlined = false;
   trace::FunctionOrigin origin = trace::FunctionOrigin::kOwn;
   trace::FunctionRole role = trace::FunctionRole::kNone;
+  std::vector<std::uint64_t> locks = {};  // of a physical function of libc's: symbolizer/code/locked_words.h
 
   bool operator==(const SymbolizedFrame&) const = default;
 };
@@ -97,6 +98,7 @@ class ModuleSymbols {
   [[nodiscard]] trace::FunctionOrigin origin_of(const SymbolizedFrame& frame, trace::FunctionLanguage language,
                                                 std::uint64_t pc) const;
   [[nodiscard]] std::string nameless(std::uint64_t start) const;
+  [[nodiscard]] std::vector<std::uint64_t> locks_at(std::uint64_t pc) const;
   SymbolizedFrame physical(std::uint64_t address, std::uint64_t pc, const DebugFrame* debug,
                            trace::FunctionLanguage& language) const;
 

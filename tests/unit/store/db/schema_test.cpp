@@ -74,6 +74,7 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
       {"thread_user", "thread_id ts_ns uid"},
       {"module", "id path build_id class"},
       {"frame", "id module_id rel_pc function function_offset file line inlined origin"},
+      {"frame_lock", "frame_id address"},
       {"stack", "id depth ended trigger_frame_id trigger_fallback folded managed"},
       {"stack_frame", "stack_id position inline_depth frame_id space"},
       {"kind", "id name class abi nr"},
