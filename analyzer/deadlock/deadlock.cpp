@@ -66,7 +66,7 @@ class Diagnostician {
   Result<void> settle_killed();
   Result<void> examine(std::size_t index);
   void find_releaser(std::size_t index, WaitedObject& object, Waiter& waiter);
-  [[nodiscard]] bool find_holder_by_stack(std::size_t index, const WaitedObject& object, Waiter& waiter) const;
+  [[nodiscard]] bool find_holder_by_stack(std::size_t index, WaitedObject& object, Waiter& waiter) const;
   void enter_looked_calls();
   void find_holders(std::size_t index, WaitedObject& object, Waiter& waiter) const;
   void find_monitor(const LastCall& thread, WaitedObject& object, Waiter& waiter) const;
@@ -214,10 +214,13 @@ bool Diagnostician::accept_owner(const LastCall& thread, WaitedObject& object, W
 }
 
 // A lock of libc's own, whose word names nobody.
-bool Diagnostician::find_holder_by_stack(std::size_t index, const WaitedObject& object, Waiter& waiter) const {
+bool Diagnostician::find_holder_by_stack(std::size_t index, WaitedObject& object, Waiter& waiter) const {
   if (!calls_.threads[index].wait->of_one_space() || calls_.tasks_missing) return false;
-  const StackHolder holder = holder_by_stack(calls_, index, object.what);
-  if (holder.state == StackHolder::State::kUnknown) return false;
+  StackHolder holder = holder_by_stack(calls_, index, object.what);
+  if (holder.state == StackHolder::State::kUnknown) {
+    object.candidates = std::move(holder.candidates);
+    return false;
+  }
   waiter.releaser = Releaser::kOwner;
   waiter.owner = holder.state == StackHolder::State::kItself ? index : holder.thread;
   waiter.unsure = !holder.sure;

@@ -20,9 +20,10 @@ struct WaitedObject {
   std::optional<std::int64_t> gone_owner;  // tid of an owner that has ended, if known
   std::optional<std::int64_t> stranger;    // the process, which is not traced, that has a thread of this number
   std::optional<bool> stranger_is_parent;
-  std::string monitor_class;  // of a Java monitor's object
-  std::string lock_name;      // of a lock whose name the look knows: "the lock of stdin"; empty: unknown
-  CallWait call_wait;         // of another call than futex
+  std::string monitor_class;            // of a Java monitor's object
+  std::string lock_name;                // of a lock whose name the look knows: "the lock of stdin"; empty: unknown
+  CallWait call_wait;                   // of another call than futex
+  std::vector<std::size_t> candidates;  // threads of which one has it, by their stacks; empty: not known, or one has it
 };
 
 // Whether the thread is known to have made no call for a second: it computes, waits for a processor, or is stopped.

@@ -61,6 +61,7 @@ struct StackLine {
   bool app = false;    // of the application (generated_code.h)
   std::string file;    // empty: unknown
   std::int64_t line = 0;
+  std::vector<std::uint64_t> locks = {};  // ELF addresses of the words that the function locks, if it is libc's
 };
 
 using StackLines = std::vector<StackLine>;  // innermost first

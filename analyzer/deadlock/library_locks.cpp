@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "support/clock.h"
@@ -172,24 +173,36 @@ constexpr std::array kParts{
     Part{"pthread_mutex_", kMutexes},
 };
 
-bool is_of(const StackLine& line, std::string_view part) {
-  return libc_part(without_underscores(line.function)) == part;
+// Whether a function of libc's may have the lock. Functions that take one of malloc's locks give it to others, which
+// have it until these return; any other lock is held by a function that takes it.
+bool may_have(const StackLine& line, const Classified& what, std::string_view part) {
+  if (takes_word(line, what)) return true;
+  const bool by_part = what.word == 0 || part == kMalloc || part == kStreams;
+  return by_part && !part.empty() && libc_part(without_underscores(line.function)) == part;
 }
 
-// Whether code of libc's stands at `from` that is of this part. From there on only frames of libc count: an application
-// that libc calls back (qsort, atexit) may have come from anywhere.
-bool stands_in(const StackLines& stack, std::size_t from, std::string_view part) {
+// Whether code of libc's stands at `from` that may have the lock, and does not wait for one itself. From there on only
+// frames of libc count: an application that libc calls back (qsort, atexit) may have come from anywhere.
+bool stands_in(const StackLines& stack, std::size_t from, const Classified& what, std::string_view part) {
   for (std::size_t i = from; i < stack.size(); i++) {
-    if (!is_libcs(stack, stack[i])) return false;
-    if (is_of(stack[i], part)) return true;
+    const bool waits = without_underscores(stack[i].function).starts_with("lll_lock_wait");
+    if (waits || !is_libcs(stack, stack[i])) return false;
+    if (may_have(stack[i], what, part)) return true;
   }
   return false;
 }
 
-// Whether a thread that waits for something else has, somewhere on its stack, a function of this part.
-bool passes_through(const StackLines& stack, std::string_view part) {
+// Whether a signal handler of this stack has interrupted such code.
+bool has_interrupted(const StackLines& stack, const Classified& what, std::string_view part) {
+  for (std::size_t from = interrupted_from(stack); from < stack.size(); from = interrupted_from(stack, from))
+    if (stands_in(stack, from, what, part)) return true;
+  return false;
+}
+
+// Whether a thread that waits for something else has, somewhere on its stack, such a function.
+bool passes_through(const StackLines& stack, const Classified& what, std::string_view part) {
   return std::any_of(stack.begin(), stack.end(),
-                     [&](const StackLine& line) { return is_libcs(stack, line) && is_of(line, part); });
+                     [&](const StackLine& line) { return is_libcs(stack, line) && may_have(line, what, part); });
 }
 
 }  // namespace
@@ -200,10 +213,42 @@ std::string_view libc_part(std::string_view bare) {
   return {};
 }
 
-std::size_t interrupted_from(const StackLines& stack) {
-  const auto trampoline = std::find_if(stack.begin(), stack.end(), [](const StackLine& line) {
-    return line.function.find("restore_rt") != std::string::npos;
-  });
+std::uint64_t fixed_word(const FutexWait& wait, const StackLine& line) {
+  constexpr std::uint64_t kInPage = 4095;
+  if (!trace::is_runtime(line.module)) return 0;
+  std::uint64_t found = 0;
+  for (const std::uint64_t word : line.locks) {
+    if (((word ^ wait.address) & kInPage) != 0) continue;
+    if (found != 0) return 0;
+    found = word;
+  }
+  return found;
+}
+
+bool takes_word(const StackLine& line, const Classified& what) {
+  return what.word != 0 && line.module == what.module &&
+         std::find(line.locks.begin(), line.locks.end(), what.word) != line.locks.end();
+}
+
+bool is_owned_by_pointer(const FutexWait& wait) {
+  constexpr std::uint32_t kMostTimes = 1U << 16;
+  constexpr std::uint32_t kUserHalf = 1U << 15;  // of an address's upper 32 bits
+  constexpr std::uint32_t kAligned = 63;         // how glibc aligns the control block
+  const auto count = wait.word(4);
+  const auto low = wait.word(8);
+  const auto high = wait.word(12);
+  if (!count || !low || !high || *count == 0 || *count >= kMostTimes) return false;
+  return *high != 0 && *high < kUserHalf && (*low & kAligned) == 0;
+}
+
+bool is_taken_by_nobody(const FutexWait& wait) {
+  return wait.word(4) == 0U && wait.word(8) == 0U && wait.word(12) == 0U;
+}
+
+std::size_t interrupted_from(const StackLines& stack, std::size_t after) {
+  const auto begin = stack.begin() + static_cast<std::ptrdiff_t>(after);
+  const auto trampoline = std::find_if(
+      begin, stack.end(), [](const StackLine& line) { return line.function.find("restore_rt") != std::string::npos; });
   return trampoline == stack.end() ? stack.size() : static_cast<std::size_t>(trampoline - stack.begin()) + 1;
 }
 
@@ -211,12 +256,12 @@ StackHolder holder_by_stack(const LastCalls& calls, std::size_t waiter, const Cl
   StackHolder found;
   const bool is_mutex = what.primitive == Primitive::kMutex && what.library == Library::kGlibc;
   const std::string_view part = is_mutex ? kMutexes : std::string_view(what.part);
-  if (part.empty()) return found;
+  if (part.empty() && what.word == 0) return found;
   const LastCall& own = calls.threads[waiter];
   const std::size_t space = calls.processes[own.process].space;
-  const std::size_t from = interrupted_from(own.stack);
-  // A stream's lock lets the thread that has it take it again.
-  const bool itself = what.primitive != Primitive::kStream && stands_in(own.stack, from, part);
+  // A stream's lock lets the thread that has it take it again, once that has noted itself as its owner.
+  const bool again = what.primitive == Primitive::kStream && !(own.wait->fresh && is_taken_by_nobody(*own.wait));
+  const bool itself = !again && has_interrupted(own.stack, what, part);
   std::vector<std::size_t> others;
   for (std::size_t i = 0; i < calls.threads.size(); i++) {
     const LastCall& other = calls.threads[i];
@@ -224,7 +269,7 @@ StackHolder holder_by_stack(const LastCalls& calls, std::size_t waiter, const Cl
     if (other.standing == Standing::kRuns) found.sure = false;
     const bool waits_too = other.wait && own.wait && other.wait->address == own.wait->address;
     if (is_mutex || waits_too || other.standing == Standing::kRuns) continue;
-    if (passes_through(other.stack, part)) others.push_back(i);
+    if (passes_through(other.stack, what, part)) others.push_back(i);
   }
   if (itself && others.empty()) {
     found.state = StackHolder::State::kItself;
@@ -233,6 +278,9 @@ StackHolder holder_by_stack(const LastCalls& calls, std::size_t waiter, const Cl
   } else if (!itself && others.size() == 1) {
     found.state = StackHolder::State::kOther;
     found.thread = others[0];
+  } else {
+    found.candidates = std::move(others);
+    if (itself) found.candidates.push_back(waiter);
   }
   return found;
 }

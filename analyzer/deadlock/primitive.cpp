@@ -154,7 +154,7 @@ const Name* library_name(const StackLines& stack, const StackLine& line) {
 
 bool is_musl(const StackLines& stack) {
   return std::any_of(stack.begin(), stack.end(), [](const StackLine& line) {
-    return line.module.starts_with("ld-musl") || line.module.starts_with("libc.musl") ||
+    return line.module.starts_with("ld-musl") || line.module.starts_with("libc.musl") || line.module == "libc.so" ||
            line.function == "__timedwait" || line.function == "__timedwait_cp" || line.function == "__wait";
   });
 }
@@ -254,18 +254,36 @@ bool is_of_interpreter(const StackLine& line) {
                      [&](const Name& name) { return bare.starts_with(name.prefix); });
 }
 
+// The call of a function without a name that waits for a lock of libc's own: what follows locks this very word. glibc's
+// locks are 2 while threads wait for them; musl's have their highest bit set while they are taken.
+bool waits_for_fixed_word(const FutexWait& wait, const StackLines& stack, bool musl) {
+  constexpr std::uint32_t kContended = 2;
+  constexpr std::uint32_t kTaken = 0x80000000;
+  const bool fits = musl ? (wait.expected & kTaken) != 0 : wait.expected == kContended;
+  return fits && wait.op == (kFutexWait | kFutexPrivate) && !wait.timed && stack.size() > 1 && is_nameless(stack[0]) &&
+         trace::is_runtime(stack[0].module) && fixed_word(wait, stack[1]) != 0;
+}
+
 // A lock of libc's own, of which the frames from `at` on know the purpose.
-Classified libc_lock(const StackLines& stack, std::size_t at, Library library) {
+Classified libc_lock(const FutexWait& wait, const StackLines& stack, std::size_t at, Library library) {
   Classified found;
   found.primitive = Primitive::kLibcLock;
   found.library = library;
   found.by_name = true;
+  if (at < stack.size()) found.word = fixed_word(wait, stack[at]);
+  if (found.word != 0) found.module = stack[at].module;
   for (; at < stack.size() && is_libcs(stack, stack[at]); at++) {
     if (is_nameless(stack[at])) continue;
     if (found.api.empty()) found.api = api_of(stack[at].function);
     found.part = libc_part(without_underscores(stack[at].function));
     if (!found.part.empty()) break;
   }
+  // Its waiter may have no name that tells: another function on the stack takes the same lock.
+  for (std::size_t i = 0; i < stack.size() && found.part.empty(); i++)
+    if (takes_word(stack[i], found)) found.part = libc_part(without_underscores(stack[i].function));
+  if (is_owned_by_pointer(wait)) found.part = kStreams;
+  // Of the locks that fork() takes, only those of malloc's arenas are at no fixed place.
+  if (found.part.empty() && found.word == 0 && found.api == "fork") found.part = libc_part("malloc");
   if (found.part == kStreams) found.primitive = Primitive::kStream;
   return found;
 }
@@ -436,6 +454,7 @@ Classified classify(const FutexWait& wait, const StackLines& stack) {
   bool parks = false;
   bool nameless = true;  // no function so far has a name that shows its purpose
   bool in_libc = false;  // a frame of libc has been skipped
+  if (waits_for_fixed_word(wait, stack, musl)) own_lock = 1;
   std::size_t at = 0;
   for (; at < stack.size() && at < kDeepest; at++) {
     const StackLine& line = stack[at];
@@ -469,8 +488,8 @@ Classified classify(const FutexWait& wait, const StackLines& stack) {
   if (!found.by_name) {
     const bool pi = wait.command() == kFutexLockPi || wait.command() == kFutexLockPi2;
     // The kernel's own rule: the word holds the owner's tid.
-    if (own_lock && !musl) {
-      found = libc_lock(stack, *own_lock, Library::kGlibc);
+    if (own_lock) {
+      found = libc_lock(wait, stack, *own_lock, musl ? Library::kMusl : Library::kGlibc);
     } else if (pi) {
       found.primitive = Primitive::kMutex;
       found.library = musl ? Library::kMusl : Library::kGlibc;

@@ -41,9 +41,12 @@ enum class Library { kGlibc, kMusl, kOther };
 struct Classified {
   Primitive primitive = Primitive::kFutex;
   Library library = Library::kOther;
-  bool by_name = false;    // a function shows the kind; if false, only the words do
-  bool is_lock = false;    // a semaphore that serves as a lock (Python's): only Python's own code posts it
-  std::string api;         // the function called, without leading underscores: "pthread_mutex_lock"; empty: unknown
+  bool by_name = false;  // a function shows the kind; if false, only the words do
+  bool is_lock = false;  // a semaphore that serves as a lock (Python's): only Python's own code posts it
+  std::string api;       // the function called, without leading underscores: "pthread_mutex_lock"; empty: unknown
+  // Of libc's own locks: the word's ELF address in libc's module; 0: it is at no fixed place, or not known.
+  std::uint64_t word = 0;
+  std::string module;      // of the word: its base name
   std::string part;        // of libc's own locks: "malloc", "time zone"; empty: unknown
   bool at_parker = false;  // the futex is the thread's own, not part of what it waits for (parking_lot)
   bool idle = false;       // a thread of a pool, which waits for work

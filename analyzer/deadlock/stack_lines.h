@@ -9,6 +9,7 @@
 #include "analyzer/read/row_ids.h"
 #include "analyzer/read/stack_reader.h"
 #include "store/db/database.h"
+#include "store/db/statement.h"
 #include "support/result.h"
 
 namespace uscope::analyzer {
@@ -21,9 +22,10 @@ class StackLineReader {
   Result<StackLines> lines(std::optional<StackRowId> id);
 
  private:
-  explicit StackLineReader(StackReader stacks) : stacks_(std::move(stacks)) {}
+  StackLineReader(StackReader stacks, store::Statement locks) : stacks_(std::move(stacks)), locks_(std::move(locks)) {}
 
   StackReader stacks_;
+  store::Statement locks_;  // of the frames of a stack
 };
 
 }  // namespace uscope::analyzer

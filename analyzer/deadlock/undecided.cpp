@@ -10,6 +10,7 @@
 
 #include "analyzer/deadlock/nearly_stuck.h"
 #include "analyzer/deadlock/task_names.h"
+#include "support/clock.h"
 
 namespace uscope::analyzer {
 namespace {
@@ -115,9 +116,26 @@ std::string by_names(const LastCalls& calls, const Look& look, const std::vector
   return "all threads sleep, and nobody is seen who will let them go on. They wait: " + list + tool;
 }
 
+// Of a thread that waits for a lock of libc's own that more than one thread may have: nobody keeps one for a second.
+std::string of_candidates(const Situation& situation) {
+  for (std::size_t i = 0; i < situation.waiters.size(); i++) {
+    const WaitedObject& object = situation.objects[i];
+    const LastCall& thread = situation.calls.threads[i];
+    if (object.candidates.size() < 2 || !situation.waiters[i].held || thread.waited_ns < kSecondNs) continue;
+    std::string list;
+    for (const std::size_t other : object.candidates)
+      list +=
+          (list.empty() ? "" : ", ") + (other == i ? "the thread itself" : thread_text(situation.calls.threads[other]));
+    return fmt::format("{} has waited for {} for {} s, and by their stacks each of these may have it: {}",
+                       thread_text(thread), object_phrase(object), thread.waited_ns / kSecondNs, list);
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string why_undecided(const Situation& situation, const Look& look, const std::vector<CallWait>& waits) {
+  if (auto why = of_candidates(situation); !why.empty()) return why;
   if (look.threads.empty()) return "";
   const LastCalls& calls = situation.calls;
   if (auto why = why_nearly_stuck(situation, look, waits); !why.empty()) return why;

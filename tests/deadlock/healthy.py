@@ -89,8 +89,17 @@ def contention(_, build):
     return started(os.path.join(build, "tests/fixtures/deadlock_healthy"), "contention")
 
 
+def libc_contention(_, build):
+    return started(os.path.join(build, "tests/fixtures/deadlock_libc_locks"), "contends")
+
+
+def libc_handler(_, build):
+    return started(os.path.join(build, "tests/fixtures/deadlock_libc_locks"), "handles")
+
+
 SERVERS = {"apache2": apache, "mariadbd": mariadb, "redis-server": redis, "nginx": nginx, "postgres": postgres, "node": node,
-           "java": java, "thread pool": pool, "lock contention": contention, **PROGRAMS, **RUNTIMES}
+           "java": java, "thread pool": pool, "lock contention": contention,
+           "contention for libc's locks": libc_contention, "handler that takes libc's locks": libc_handler, **PROGRAMS, **RUNTIMES}
 # What cannot be followed accuses nobody: their runtimes have their own scheduler, or locks that only their own code gives back.
 OPAQUE = ("java", "java and its child", "go http", *RUNTIMES)
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-/* Locks that libc has of its own, taken by signal handlers that interrupted who has them, or by two threads; and a
- * condition variable that is destroyed while threads wait there. */
+/* A mutex that a signal handler takes from the code that it interrupted, a stream of two threads, and a condition
+ * variable that is destroyed while threads wait there. */
 #include "hang.h"
 
-#include <stdlib.h>
 #include <sys/time.h>
-#include <time.h>
 
 static void every_millisecond(void (*handler)(int)) {
   struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
@@ -20,41 +18,6 @@ static void sleeps(void) {
   sigaddset(&alarms, SIGVTALRM);
   pthread_sigmask(SIG_BLOCK, &alarms, 0);
   for (;;) sleep(1);
-}
-
-FRAME static int stamps(void) {
-  time_t now = time(0);
-  struct tm parts;
-  localtime_r(&now, &parts);
-  return parts.tm_sec + 1;
-}
-
-static void on_time(int number) {
-  (void)number;
-  stamps();
-}
-
-static void time_zone(void) {
-  START(sleeps);
-  every_millisecond(on_time);
-  for (;;) stamps();
-}
-
-/* Larger than what a thread keeps for itself. */
-FRAME static void allocates(void) {
-  void* volatile block = malloc(3000);
-  free(block);
-}
-
-static void on_memory(int number) {
-  (void)number;
-  allocates();
-}
-
-static void memory(void) {
-  START(sleeps);
-  every_millisecond(on_memory);
-  for (;;) allocates();
 }
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -110,8 +73,9 @@ static void destroyed(void) {
 
 int main(int argc, char** argv) {
   static const struct scenario scenarios[] = {
-      {"time_zone", time_zone}, {"memory", memory},       {"own_mutex", own_mutex},
-      {"stream", stream},       {"destroyed", destroyed},
+      {"own_mutex", own_mutex},
+      {"stream", stream},
+      {"destroyed", destroyed},
   };
   return CHOOSE(scenarios, argc, argv);
 }

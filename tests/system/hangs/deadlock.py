@@ -23,6 +23,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
 from backend import BACKEND, OPTIONS as BACKEND_OPTIONS, SLOWNESS  # noqa: E402
 from deadlock_cases import ANONYMOUS, ANY, ATTACHED, CASES, GONE, HEALTHY, INTERRUPTED, KERNEL, STOPPED, STRIPPED, TRACED  # noqa: E402
+from hidden_debug import HIDE_DEBUG  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCES = os.path.join(HERE, "..", "..", "deadlock")
@@ -31,8 +32,6 @@ STATUS = {"none": 0, "deadlock": 1, "stall": 1}
 FUTEX = 202
 WAITS = (0, 6, 9, 11, 13)  # operations of linux/futex.h: WAIT, LOCK_PI, WAIT_BITSET, WAIT_REQUEUE_PI, LOCK_PI2
 WAIT = 60 * SLOWNESS
-# Where libc's debug information is installed, its inner functions have names, which most machines do not know.
-HIDE_DEBUG = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /usr/lib/debug && exec "$@"', "sh"]
 
 
 class Wrong(Exception):
@@ -112,7 +111,7 @@ class Run:
         return [program, self.case.scenario] if self.case.scenario else [program]
 
     def uscope(self, *arguments):
-        hidden = HIDE_DEBUG if self.way == STRIPPED and os.path.isdir("/usr/lib/debug") else []
+        hidden = HIDE_DEBUG if self.way == STRIPPED else []
         return subprocess.run([*hidden, self.options.uscope, "deadlock", *arguments], capture_output=True, text=True, timeout=WAIT, check=False)
 
     def failure(self):

@@ -29,6 +29,7 @@ inline MadeWords cond_words() {
 struct MadeFrame {
   std::string function;
   std::string module = "libc.so.6";
+  std::vector<std::uint64_t> locks{};
 };
 
 inline std::vector<MadeFrame> under(const std::string& library, const std::string& application) {
@@ -194,6 +195,8 @@ class HungStore {
               frame + "," + std::to_string(module->second) + "," + frame + "," + quote(frames[i].function) +
               ",4,NULL,NULL,0);INSERT INTO stack_frame VALUES(" + id + "," + std::to_string(i) + ",0," + frame +
               ",'user');";
+      for (const std::uint64_t word : frames[i].locks)
+        out_ += "INSERT INTO frame_lock VALUES(" + frame + "," + std::to_string(word) + ");";
     }
     return stacks_;
   }

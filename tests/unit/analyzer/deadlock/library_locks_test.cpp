@@ -23,7 +23,8 @@ FutexWait wait_at(std::uint64_t address, std::uint32_t op = 128, std::uint32_t e
 
 analyzer::Classified known(const std::vector<MadeFrame>& frames, const FutexWait& wait = wait_at(kA)) {
   StackLines lines;
-  for (const MadeFrame& frame : frames) lines.push_back({frame.function, frame.module, frame.module == "app", "", 0});
+  for (const MadeFrame& frame : frames)
+    lines.push_back({frame.function, frame.module, frame.module == "app", "", 0, frame.locks});
   return classify(wait, lines);
 }
 
@@ -166,7 +167,93 @@ TEST_F(OwnLocksTest, AHandlerThatInterruptedSomethingElseIsNot) {
   expect_none({.threads = {in_handler({{"compare", "app"}, {"qsort"}, {"__tz_convert"}, {"main", "app"}}), poller}});
   // Another thread is inside the same part, too: it may have the lock.
   poller.stack = {{"__poll"}, {"__tz_convert"}, {"stamp", "app"}, {"main", "app"}};
-  expect_none({.threads = {in_handler(within_tz()), poller}});
+  Diagnosis diagnosis = diagnose({.threads = {in_handler(within_tz()), poller}});
+  EXPECT_EQ(diagnosis.verdict, Verdict::kUndecided);
+  EXPECT_EQ(
+      diagnosis.reason,
+      "thread 100 `main` has waited for a lock inside libc (time zone) for 10 s, and by their stacks each of these "
+      "may have it: thread 101 `poller`, the thread itself");
+  HungTrace brief{.threads = {in_handler(within_tz()), poller}};
+  brief.threads[0].waited = 0.5;
+  expect_none(brief);
+}
+
+// As libc has them without debug information: words at fixed places in its file, 0x…000 of kA.
+constexpr std::uint64_t kZoneLock = 0x1da000;
+const MadeFrame kConverts{"libc.so.6+0xc5320", "libc.so.6", {0x1d4a10, kZoneLock}};
+const MadeFrame kSets{"tzset", "libc.so.6", {kZoneLock}};
+const MadeFrame kOther{"libc.so.6+0xc4780", "libc.so.6", {0x1d9000}};  // a lock at the same place of another page
+
+TEST_F(OwnLocksTest, ALockAtAFixedPlaceIsKnownWithoutNames) {
+  const auto what = known(lll({kConverts, {"stamp", "app"}}));
+  EXPECT_EQ(what.word, kZoneLock);
+  EXPECT_EQ(what.part, "");
+  EXPECT_EQ(known(lll({kConverts, {"mktime"}, {"stamp", "app"}})).part, "time zone");
+  // Where not even the function that waits has a name: glibc's word is 2, musl's is negative.
+  const std::vector<MadeFrame> nameless{{"libc.so.6+0x860b0"}, kConverts, {"stamp", "app"}};
+  EXPECT_EQ(known(nameless).primitive, Primitive::kLibcLock);
+  EXPECT_EQ(known(nameless, wait_at(kA, 128, 1)).primitive, Primitive::kFutex);
+  EXPECT_EQ(known(nameless, wait_at(kA + 4)).primitive, Primitive::kFutex);
+  const std::vector<MadeFrame> musl{{"ld-musl-x86_64.so.1+0x5f0c0", "ld-musl-x86_64.so.1"},
+                                    {"ld-musl-x86_64.so.1+0x2b000", "ld-musl-x86_64.so.1", {0xa8000}},
+                                    {"work", "app"}};
+  EXPECT_EQ(known(musl, wait_at(kA, 128, 0x80000002)).primitive, Primitive::kLibcLock);
+  EXPECT_EQ(known(musl, wait_at(kA, 128, 2)).primitive, Primitive::kFutex);
+  // Two words may be meant.
+  EXPECT_EQ(known(lll({{"random", "libc.so.6", {0x1d5000, 0x1d6000}}, {"work", "app"}})).word, 0U);
+}
+
+TEST_F(OwnLocksTest, AHandlerThatInterruptedWhoTakesTheSameWordIsTheCause) {
+  const auto handler = [](const MadeFrame& waits, const std::vector<MadeFrame>& interrupted) {
+    MadeThread thread{.tid = 100, .name = "main", .address = kA, .handlers = 1};
+    thread.stack = joined(lll({waits, {"on_term", "app"}, {"__restore_rt"}}), interrupted);
+    return thread;
+  };
+  const std::vector<MadeFrame> within{{"libc.so.6+0xc6370"}, kConverts, {"stamp", "app"}, {"main", "app"}};
+  MadeThread pauses = elsewhere(101, "worker", "pause");
+  expect({.threads = {handler(kConverts, within), pauses}}, FindingType::kSelfDeadlock, {100});
+  expect({.threads = {handler(kSets, within), pauses}}, FindingType::kSelfDeadlock, {100});
+  // The interrupted code takes another lock, of another page or of another part by name.
+  expect_none({.threads = {handler(kSets, {kOther, {"stamp", "app"}, {"main", "app"}}), pauses}});
+  expect_none({.threads = {handler(kSets, {{"mktime"}, {"stamp", "app"}, {"main", "app"}}), pauses}});
+  // The interrupted code waited for the lock, too: a thread that is gone may have it (fork).
+  expect_none({.threads = {handler(kConverts, joined({{"__lll_lock_wait_private"}}, within)), pauses}});
+  // A handler within a handler.
+  std::vector<MadeFrame> nested{{"on_alarm", "app"}, {"__restore_rt"}};
+  expect({.threads = {handler(kSets, joined(nested, within)), pauses}}, FindingType::kSelfDeadlock, {100});
+  // Another thread takes the same word: one of them has it.
+  pauses.stack = {{"open64"}, kConverts, {"stamp", "app"}, {"main", "app"}};
+  EXPECT_EQ(diagnose({.threads = {handler(kSets, within), pauses}}).verdict, Verdict::kUndecided);
+  // That thread alone.
+  const Diagnosis other = diagnose({.threads = {handler(kSets, {{"work", "app"}, {"main", "app"}}), pauses}});
+  ASSERT_EQ(other.blocked.size(), 1U);
+  EXPECT_EQ(other.blocked[0].held_by, std::vector<std::int64_t>{101});
+}
+
+TEST_F(OwnLocksTest, TheLockOfAStreamMayBeTakenAgain) {
+  MadeThread flushes{.tid = 100,
+                     .name = "main",
+                     .stack = lll({{"libc.so.6+0x838b0"}, {"on_term", "app"}, {"__restore_rt"}, {"fputc"}}),
+                     .address = kA,
+                     .words = {{0, 2}, {4, 1}, {8, 0xf7d80740}, {12, 0x7fff}},
+                     .handlers = 1};
+  Diagnosis diagnosis = diagnose({.threads = {flushes, elsewhere(101, "worker", "pause")}});
+  ASSERT_EQ(diagnosis.blocked.size(), 1U);
+  EXPECT_EQ(diagnosis.blocked[0].primitive, Primitive::kStream);
+  EXPECT_TRUE(diagnosis.findings.empty());
+  // Who took it has not noted itself as the owner: it was interrupted before.
+  flushes.words = {{0, 2}};
+  flushes.stack = lll({{"fflush"}, {"on_term", "app"}, {"__restore_rt"}, {"fputc"}, {"main", "app"}});
+  expect({.threads = {flushes, elsewhere(101, "worker", "pause")}}, FindingType::kSelfDeadlock, {100});
+}
+
+TEST_F(OwnLocksTest, ForkWaitsForAnArena) {
+  MadeThread forks{.tid = 100, .name = "main", .address = kA, .handlers = 1};
+  forks.stack = joined(lll({{"libc.so.6+0x98790"}, {"fork"}, {"on_term", "app"}, {"__restore_rt"}}),
+                       {{"libc.so.6+0x96120"}, {"free"}, {"work", "app"}, {"main", "app"}});
+  expect({.threads = {forks, elsewhere(101, "worker", "pause")}}, FindingType::kSelfDeadlock, {100});
+  forks.stack[2].locks = {kZoneLock};  // a lock at a fixed place is none of an arena
+  expect_none({.threads = {forks, elsewhere(101, "worker", "pause")}});
 }
 
 TEST_F(OwnLocksTest, AMutexThatTheInterruptedCodeHas) {
