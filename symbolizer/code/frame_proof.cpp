@@ -24,8 +24,9 @@
 // that are no instruction, to a `ret` with another distance or with registers of the caller lost, or in that state to
 // another function. One that never leaves (it ends with calls that do not return) must begin by pushing a register of
 // the caller, must call something, and must have the stack aligned at each call: in the middle of a function, the
-// alignment would be the other one. Its weak paths are believed: if they led into another function, that would leave,
-// or have the other alignment.
+// alignment would be the other one. Its weak paths are believed, but behind direct calls of functions that are not
+// seen to return elsewhere: what stands there may be a part of another function (.cold). Whoever calls by a pointer
+// does not know that the call does not return. A lone `ret` is no function: it may be the last byte of an instruction.
 //
 // The outermost function of a thread. Code that has taken its return address from the stack behind a system call (the
 // child of clone, on a stack of its own) and that neither returns nor jumps elsewhere has no caller.
@@ -226,14 +227,15 @@ Returns FrameProof::returns_by_paths(const ReturnsOf& returns_of) const {
 class FrameProof::Run {
  public:
   // Which ends confirm a frame: those by which the function returns, or also what can only be a tail call.
-  enum class Ends : std::uint8_t { kReturns, kAll };
+  // Or direct jumps to what may not return: compilers make no tail calls of functions that never do.
+  enum class Ends : std::uint8_t { kReturns, kAll, kJumps };
 
   Run(const FrameProof& proof, const ReturnsOf& returns_of)
       : proof_(proof), returns_of_(returns_of), nodes_(proof.steps_.size()) {}
 
   // False: there is no proof.
   bool follow() {
-    arrive(proof_.function_.range.low, state_at_entry(), false);
+    arrive(proof_.function_.range.low, state_at_entry(), Path::kCertain);
     for (std::size_t visits = 0; !pending_.empty(); visits++) {
       if (visits > nodes_.size() * kMostVisits) return false;
       const std::size_t number = pending_.back();
@@ -247,19 +249,20 @@ class FrameProof::Run {
 
   // After follow().
   [[nodiscard]] std::vector<ProvenFrame> collect(const Entered& entered) const {
-    const bool weak_ones = (proof_.function_.end_is_known && !proof_.has_open_jump_) || never_leaves();
-    const bool has_weak = std::any_of(nodes_.begin(), nodes_.end(), [](const Node& node) { return node.is_weak; });
+    const bool weak_ones = proof_.function_.end_is_known && !proof_.has_open_jump_;
+    const bool stays = !weak_ones && never_leaves();
+    const bool has_weak = std::any_of(nodes_.begin(), nodes_.end(), [](const Node& node) { return node.is_weak(); });
     const std::vector<bool> confirmed = has_weak && !weak_ones ? confirm(Ends::kAll) : std::vector<bool>(nodes_.size());
     std::vector<ProvenFrame> found;
     for (std::size_t i = 0; i < nodes_.size(); i++) {
       const FrameStep& step = proof_.steps_[i];
       const Node& node = nodes_[i];
       if (!node.is_reached) continue;
-      const bool is_believed = !node.is_weak || weak_ones || confirmed[i];
+      const bool is_believed = !node.is_weak() || weak_ones || confirmed[i] || (stays && node.path == Path::kWeak);
       // Behind its end, a function whose end is a guess would jump with the frame of another one.
       if (is_believed || proof_.function_.end_is_known) enter_others(step, node.state, entered);
       if (!is_believed) continue;
-      if (node.state.is_root ? is_outermost_ && !node.is_weak : node.state.has_cfa() && step.next() <= limit_)
+      if (node.state.is_root ? is_outermost_ && !node.is_weak() : node.state.has_cfa() && step.next() <= limit_)
         found.push_back({{step.address, step.next()}, node.state});
     }
     std::sort(found.begin(), found.end(),
@@ -283,13 +286,30 @@ class FrameProof::Run {
     return start != nullptr && confirm(ends)[proof_.step_number(*start)];
   }
 
+  // After follow(). Of direct calls, those behind which the code is confirmed.
+  [[nodiscard]] std::vector<std::uint64_t> seen_to_return() const {
+    std::vector<std::uint64_t> found;
+    const std::vector<bool> confirmed = confirm(Ends::kReturns);
+    for (std::size_t i = 0; i < nodes_.size(); i++) {
+      const FrameStep& step = proof_.steps_[i];
+      const FrameStep* next = step.kind == Kind::kCall ? proof_.step_at(step.next()) : nullptr;
+      if (next == nullptr || !confirmed[i] || step.target == 0 || is_own(step) || is_push_of_place(step)) continue;
+      const FrameState& there = nodes_[proof_.step_number(*next)].state;
+      const bool same = nodes_[i].state.stack && nodes_[i].state.stack == there.stack;
+      if (same && is_aligned(there) && confirmed[proof_.step_number(*next)] &&
+          (returns_of_(step.target) == Returns::kNoFunction || returns_of_(step.target) == Returns::kUnknown))
+        found.push_back(step.target);
+    }
+    return found;
+  }
+
   // After follow(). Whether a path that is certain says that no function begins where this one does.
   [[nodiscard]] bool is_contradicted() const {
     if (comes_to_no_code_ || takes_return_address_ != UINT64_MAX) return true;
     for (std::size_t i = 0; i < nodes_.size(); i++) {
       const FrameStep& step = proof_.steps_[i];
       const Node& node = nodes_[i];
-      if (!node.is_reached || node.is_weak || is_as_at_entry(node.state)) continue;
+      if (!node.is_reached || node.is_weak() || is_as_at_entry(node.state)) continue;
       if (step.kind == Kind::kReturn) return true;
       if (jumps_out(step) && returns_of_(step.target) != Returns::kNoFunction) return true;
       if (runs_out(step)) return true;
@@ -323,30 +343,34 @@ class FrameProof::Run {
   }
 
  private:
+  // How the processor comes there. kDoubtful: weak, behind a direct call of a function of which nothing is known.
+  enum class Path : std::uint8_t { kCertain, kWeak, kDoubtful };
   struct Node {
     FrameState state;
     bool is_reached = false;
-    bool is_weak = false;
+    Path path = Path::kCertain;
     bool is_pending = false;
+
+    [[nodiscard]] bool is_weak() const { return path != Path::kCertain; }
   };
 
-  void arrive(std::uint64_t address, const FrameState& state, bool weak) {
+  void arrive(std::uint64_t address, const FrameState& state, Path path) {
     const FrameStep* step = proof_.step_at(address);
     if (step == nullptr) {
-      comes_to_no_code_ = comes_to_no_code_ || (!weak && proof_.contains(address));
+      comes_to_no_code_ = comes_to_no_code_ || (path == Path::kCertain && proof_.contains(address));
       return;
     }
     const std::size_t number = proof_.step_number(*step);
     Node& node = nodes_[number];
     const Node before = node;
-    if (!node.is_reached || (node.is_weak && !weak)) {
+    if (!node.is_reached || path < node.path) {
       node.state = state;
-      node.is_weak = weak;
-    } else if (node.is_weak == weak) {
+      node.path = path;
+    } else if (node.path == path) {
       meet(node.state, state);
     }
     node.is_reached = true;
-    if (before.is_reached && before.is_weak == node.is_weak && before.state == node.state) return;
+    if (before.is_reached && before.path == node.path && before.state == node.state) return;
     if (!node.is_pending) pending_.push_back(number);
     node.is_pending = true;
   }
@@ -367,45 +391,54 @@ class FrameProof::Run {
   [[nodiscard]] Returns returns_behind(const FrameStep& call) const {
     if (call.target == 0 || is_own(call)) return Returns::kUnknown;
     const Returns returns = returns_of_(call.target);
-    const bool is_unknown = returns == Returns::kNoFunction || proof_.may_end_behind(call);
+    const bool is_unknown =
+        returns == Returns::kNoFunction || returns == Returns::kSometimes || proof_.may_end_behind(call);
     return is_unknown && returns != Returns::kNever ? Returns::kUnknown : returns;
   }
 
-  // Calls go(target, state, weak) for each place in the function where the processor may go on.
+  // Whether the call is by a pointer, or of a function that returns, to others at least.
+  [[nodiscard]] bool is_known_or_pointer(const FrameStep& call) const {
+    if (call.target == 0 || is_own(call)) return true;
+    const Returns returns = returns_of_(call.target);
+    return returns == Returns::kYes || returns == Returns::kSometimes;
+  }
+
+  // Calls go(target, state, path) for each place in the function where the processor may go on.
   template <typename Go>
   void for_each_way(const FrameStep& step, const Node& node, const Go& go) const {
-    if (is_jump(step) && proof_.contains(step.target)) go(step.target, node.state, node.is_weak);
+    if (is_jump(step) && proof_.contains(step.target)) go(step.target, node.state, node.path);
     if (step.kind == Kind::kIndirect)
       if (const auto* table = proof_.table_of(step.address))
         for (const std::uint64_t target : *table)
-          if (proof_.contains(target)) go(target, node.state, node.is_weak);
+          if (proof_.contains(target)) go(target, node.state, node.path);
     if (!goes_on(step)) return;
     FrameState state = node.state;
-    bool weak = node.is_weak;
+    Path path = node.path;
     if (is_push_of_place(step)) {
       move_stack(state, -kFrameWord);
     } else if (step.kind == Kind::kCall) {
       const Returns returns = returns_behind(step);
       const bool ends = returns == Returns::kUnknown && returns_of_(step.next()) != Returns::kNoFunction;
       if (returns == Returns::kNever || ends) return;
-      weak = weak || returns == Returns::kUnknown;
+      if (returns == Returns::kUnknown)
+        path = std::max(path, is_known_or_pointer(step) ? Path::kWeak : Path::kDoubtful);
     } else {
       apply_step(step, state);
     }
-    if (proof_.contains(step.next())) go(step.next(), state, weak);
+    if (proof_.contains(step.next())) go(step.next(), state, path);
   }
 
   void leave(const FrameStep& step, const Node& from) {
     const Node node = from;
     if (step.kind == Kind::kCall && is_own(step) && !is_push_of_place(step))
-      arrive(step.target, state_at_entry(), false);
-    for_each_way(step, node, [&](std::uint64_t target, FrameState state, bool weak) {
+      arrive(step.target, state_at_entry(), Path::kCertain);
+    for_each_way(step, node, [&](std::uint64_t target, FrameState state, Path path) {
       if (state.stack && *state.stack < kFrameWord) {
         takes_return_address_ = std::min(takes_return_address_, step.address);
         state = nothing_known();
         state.is_root = true;
       }
-      arrive(target, state, weak);
+      arrive(target, state, path);
     });
   }
 
@@ -425,7 +458,7 @@ class FrameProof::Run {
       if (!node.is_reached) continue;
       if (step.is_system_call) first_system_call_ = std::min(first_system_call_, step.next());
       const bool is_elsewhere = node.state.stack && *node.state.stack != kFrameWord;
-      if (step.kind == Kind::kReturn && is_elsewhere && !node.is_weak) is_wrong_ = true;
+      if (step.kind == Kind::kReturn && is_elsewhere && !node.is_weak()) is_wrong_ = true;
       root_ends = root_ends || (node.state.is_root &&
                                 (jumps_out(step) || runs_out(step) || is_open(step) || step.kind == Kind::kReturn));
     }
@@ -437,6 +470,7 @@ class FrameProof::Run {
 
   [[nodiscard]] bool ends_well(const FrameStep& step, const FrameState& state, Ends ends) const {
     if (!is_as_at_entry(state)) return false;
+    if (ends == Ends::kJumps && jumps_out(step)) return true;
     if (is_open(step)) return ends == Ends::kAll && proof_.saves_register();
     return step.kind == Kind::kReturn || (jumps_out(step) && returns_of_(step.target) == Returns::kYes);
   }
@@ -454,7 +488,7 @@ class FrameProof::Run {
       const bool may_not_return =
           step.kind == Kind::kCall && !is_push_of_place(step) && returns_behind(step) == Returns::kUnknown;
       if (may_not_return && node.state.stack && !is_aligned(node.state)) continue;
-      for_each_way(step, node, [&](std::uint64_t target, const FrameState& state, bool) {
+      for_each_way(step, node, [&](std::uint64_t target, const FrameState& state, Path) {
         const FrameStep* next = proof_.step_at(target);
         if (next == nullptr) return;
         const std::size_t number = proof_.step_number(*next);
@@ -492,10 +526,18 @@ Returns FrameProof::returns(const ReturnsOf& returns_of) const {
   const Returns found = returns_by_paths(returns_of);
   if (found != Returns::kUnknown || function_.end_is_known) return found;
   Run run(*this, returns_of);
-  return run.follow() && run.is_confirmed(Run::Ends::kReturns) ? Returns::kYes : found;
+  if (!run.follow()) return found;
+  if (run.is_confirmed(Run::Ends::kReturns)) return Returns::kYes;
+  return run.is_confirmed(Run::Ends::kJumps) ? Returns::kSometimes : found;
+}
+
+std::vector<std::uint64_t> FrameProof::seen_to_return(const ReturnsOf& returns_of) const {
+  Run run(*this, returns_of);
+  return run.follow() ? run.seen_to_return() : std::vector<std::uint64_t>();
 }
 
 bool FrameProof::begins_function(const ReturnsOf& returns_of) const {
+  if (steps_.size() < 2) return false;
   Run run(*this, returns_of);
   return run.follow() && !run.is_contradicted() && (run.is_confirmed(Run::Ends::kAll) || run.never_leaves());
 }

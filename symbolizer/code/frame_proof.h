@@ -27,8 +27,9 @@ struct ProvenFunction {
   bool is_at_fixed_address = false;  // constants in instructions may be addresses
 };
 
-// Whether a function returns. kNoFunction: none is known to begin there.
-enum class Returns : std::uint8_t { kNoFunction, kUnknown, kYes, kNever };
+// Whether a function returns. kNoFunction: none is known to begin there. kSometimes: other calls of it return, or
+// it ends with a tail call.
+enum class Returns : std::uint8_t { kNoFunction, kUnknown, kSometimes, kYes, kNever };
 
 class FrameProof {
  public:
@@ -52,6 +53,9 @@ class FrameProof {
   using ReturnsOf = std::function<Returns(std::uint64_t address)>;
   // Whether the function may return, as far as is known of those that it calls.
   [[nodiscard]] Returns returns(const ReturnsOf& returns_of) const;
+
+  // Functions of which it is not known whether they return, but that the code goes on behind calls of them.
+  [[nodiscard]] std::vector<std::uint64_t> seen_to_return(const ReturnsOf& returns_of) const;
 
   // Whether the code itself shows that a function begins there, of which nothing but an address is known.
   [[nodiscard]] bool begins_function(const ReturnsOf& returns_of) const;

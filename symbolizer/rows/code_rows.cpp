@@ -93,7 +93,8 @@ class FunctionsOfHoles {
     Returns returns = Returns::kUnknown;
     bool is_called = false;
     bool is_doubtful = false;
-    bool is_named = false;  // else it is certain
+    bool is_named = false;     // else it is certain
+    bool is_searched = false;  // for what it sees to return
     std::vector<ProvenFrame> frames;
   };
 
@@ -145,6 +146,7 @@ class FunctionsOfHoles {
   std::map<std::uint64_t, Function> functions_;
   std::map<std::uint64_t, std::unique_ptr<FrameProof>> named_;  // that do not count as functions yet; none: not decoded
   std::vector<std::uint64_t> pending_;
+  std::set<std::uint64_t> returning_;  // what is seen to return where it is called
   std::vector<Entry> entries_;
   bool has_new_ends_ = false;  // of functions that were decoded
   std::uint64_t steps_ = 0;
@@ -218,6 +220,7 @@ void FunctionsOfHoles::add_start(std::uint64_t address) {
     std::vector<std::uint64_t> too_long;
     for (auto next = functions_.upper_bound(address); next != functions_.begin();) {
       const auto& [start, before] = *--next;
+      if (address - start >= kMostFunction) break;
       const ProvenFunction& known = before.proof->function();
       if (known.end_is_known && address < known.range.high) return;
       if (address > start && address < known.range.high) too_long.push_back(start);
@@ -391,7 +394,9 @@ FunctionsOfHoles::Function* FunctionsOfHoles::function_at(std::uint64_t address)
 FrameProof::ReturnsOf FunctionsOfHoles::returns_of() const {
   return [this](std::uint64_t address) {
     const auto found = functions_.find(address);
-    return found == functions_.end() ? Returns::kNoFunction : found->second.returns;
+    const Returns returns = found == functions_.end() ? Returns::kNoFunction : found->second.returns;
+    const bool is_unknown = returns == Returns::kNoFunction || returns == Returns::kUnknown;
+    return is_unknown && returning_.count(address) != 0 ? Returns::kSometimes : returns;
   };
 }
 
@@ -404,7 +409,8 @@ void FunctionsOfHoles::find_returns() {
     for (std::size_t round = 0; changed && round < kMostRounds; round++) {
       changed = false;
       for (auto& [start, function] : functions_) {
-        if (function.returns != Returns::kUnknown || function.proof->returns(returns_of()) != wanted) continue;
+        const bool is_settled = function.returns == Returns::kYes || function.returns == Returns::kNever;
+        if (is_settled || function.returns == wanted || function.proof->returns(returns_of()) != wanted) continue;
         function.returns = wanted;
         changed = true;
       }
@@ -412,6 +418,11 @@ void FunctionsOfHoles::find_returns() {
   };
   settle(Returns::kYes);
   settle(Returns::kNever);
+  settle(Returns::kSometimes);
+  for (auto& [start, function] : functions_) {
+    if (std::exchange(function.is_searched, true)) continue;
+    for (const std::uint64_t target : function.proof->seen_to_return(returns_of())) returning_.insert(target);
+  }
 }
 
 // All functions that the target may be in: the last certain one that begins before, and named ones behind that. One
@@ -425,6 +436,7 @@ void FunctionsOfHoles::look_at_entry(const Entry& entry) {
   };
   for (auto next = functions_.upper_bound(entry.address); next != functions_.begin();) {
     auto& [start, function] = *--next;
+    if (entry.address - start >= kMostFunction) return;
     const ProvenFunction& known = function.proof->function();
     const bool is_call = entry.address == start && is_as_at_entry(entry.state);
     const FrameState* frame = frame_there(function);

@@ -78,7 +78,8 @@ class ProofComparison {
       return;
     for (std::size_t i = 0; i < rows.size(); i++)
       stretch(rows[i].first, i + 1 < rows.size() ? rows[i + 1].first : fde.address + fde.size, rows[i].second,
-              i + 1 < rows.size() ? &rows[i + 1].second : nullptr, rows.size() == 1);
+              i + 1 < rows.size() ? &rows[i + 1].second : nullptr,
+              rows.size() == 1 && rows[0].second.cfa_register == USC_REG_RSP && rows[0].second.cfa_offset == 8);
   }
 
   ProofCounts counts;

@@ -118,6 +118,19 @@ TEST_F(NamedRows, DataAmongTheCode) {
   EXPECT_EQ(at("g2"), "rsp+16");
 }
 
+// A part of another function stands behind a call of which nothing says that it returns, in one that never leaves.
+TEST_F(NamedRows, APartOfAnotherFunctionBehindACall) {
+  const std::string die = sized_function("die", "1: mov $60,%eax\nsyscall\njmp 1b");
+  const std::string body = "push %rbx\na1: call *%rdi\na2: call other@PLT\np: mov $1,%edi\np1: call die\n";
+  build(hidden("abp") + words_of_data("a") + die + ".balign 16\na: " + body + kMuchCode);
+  EXPECT_EQ(at("a1"), "rsp+16");
+  EXPECT_EQ(at("a2"), "rsp+16") << "whoever calls by a pointer does not know that the call does not return";
+  EXPECT_EQ(at("p1"), "-");
+  build(hidden("abp") + words_of_data("a, b") + die + ".balign 16\na: " + body + kMuchCode +
+        "b: push %rbx\ncall other@PLT\npop %rbx\nret\n");
+  EXPECT_EQ(at("p1"), "rsp+16") << "other() is seen to return to b()";
+}
+
 // Another function begins directly behind a call that does not return.
 TEST_F(NamedRows, PathsDoNotGoOnInAnotherFunction) {
   build(hidden("ab") + words_of_data("a") +
