@@ -80,6 +80,7 @@ class WaitLook {
   void trouble(std::uint32_t pid, const std::string& text);
   void in_flight(std::uint32_t pid, std::uint32_t process, const std::string& socket);
   void look_at(Found& found);
+  void look_again(std::vector<Found>& all);
   void look_at_monitors();
   void look_at_run_time_locks(const std::vector<Found>& all);
   void look_at_locks(const std::vector<Found>& all);

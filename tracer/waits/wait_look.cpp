@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "tracer/java/java_look.h"
 #include "tracer/java/java_monitors.h"
@@ -38,6 +40,7 @@ void WaitLook::take() {
     open_signals_[threads_[i].pid] |= ~all[i].before->blocked;
   }
   for (Found& found : all) look_at(found);
+  look_again(all);
   look_at_monitors();
   look_at_run_time_locks(all);
   look_at_locks(all);
@@ -118,6 +121,29 @@ void WaitLook::look_at(Found& found) {
   if (found.waits.epoll_fd >= 0 || !found.waits.things.empty()) waits_for_descriptors_ = true;
   for (const WaitedThing& thing : found.waits.things)
     if (thing.what == USC_WAITED_DESCRIPTOR) waited_.emplace(found.asked.pid, thing.fd);
+}
+
+// A thread that waits by short limits, for Python's GIL or in a spin lock, runs for a moment between two of them.
+// Whoever ran when it was looked at is looked at again, a few times: one that computes runs on.
+void WaitLook::look_again(std::vector<Found>& all) {
+  constexpr int kTimes = 3;
+  constexpr auto kPause = std::chrono::milliseconds(1);
+  constexpr std::size_t kMost = 256;  // threads
+  // Its state may be older than its call.
+  const auto runs = [](const Found& found) {
+    return found.before && found.record.in_call == 0 && !found.file && found.record.state != USC_THREAD_STOPPED;
+  };
+  for (int times = 0; times < kTimes; times++) {
+    const auto running = std::count_if(all.begin(), all.end(), runs);
+    if (running == 0 || static_cast<std::size_t>(running) > kMost) return;
+    std::this_thread::sleep_for(kPause);
+    for (Found& found : all) {
+      if (!runs(found)) continue;
+      desk_.goes_to(found.asked.pid);
+      if (auto now = status_of(found.asked.pid, found.asked.tid)) found.before = std::move(now);
+      look_at(found);
+    }
+  }
 }
 
 // The signals of which a handler may run.
