@@ -37,8 +37,8 @@ constexpr std::size_t kProcessesNamed = 4;  // in one line
 
 // Of a part of the recording.
 constexpr const char* kWhatBelongs =
-    "a call belongs to it if it was entered in it, with all its time; of the whole recording are what was lost, walks, "
-    "UNWIND, DEBUG, VERIFIED, and when and how processes began and ended";
+    "a call counts where it begins, with its whole duration; LOST, walks, UNWIND, DEBUG, VERIFIED, and when and how "
+    "processes began and ended, are of the whole recording";
 
 std::string meta(const Summary& summary, const std::string& key) {
   const auto at = summary.trace.meta.find(key);
