@@ -55,10 +55,12 @@ def choose_patience():
     return patience
 
 
-def stop_ignoring_signals():
-    """A shell without job control lets what it starts with & ignore these, and so all that comes of it: tests send them."""
+def handle_signals():
+    """A shell without job control lets what it starts with & ignore SIGINT and SIGQUIT, and so all that comes of it: tests send them. SIGTERM
+    ends this program by its way out, on which files and groups that are there for a while go."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
 
 
 @contextlib.contextmanager
@@ -199,7 +201,7 @@ def main():
     retries.write_text("", encoding="utf-8")
     results = arguments.build.resolve() / "results.xml"
     results.unlink(missing_ok=True)
-    stop_ignoring_signals()
+    handle_signals()
     patience = choose_patience()
     with contextlib.ExitStack() as stack:
         stack.enter_context(longer_limits(arguments.build, patience))

@@ -7,6 +7,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# Ctrl-C, SIGTERM and the end of this script end all that it has started.
+[ -n "${USCOPE_WITHIN:-}" ] || exec scripts/within.py scripts/test.sh "$@"
+
 quick=0
 case "${1:-}" in
 "") ;;
