@@ -97,6 +97,7 @@ class Diagnostician {
                                                    const std::vector<Finding>& findings) const;
   [[nodiscard]] bool is_behind(std::size_t index) const;
   [[nodiscard]] bool is_awake_at_monitor() const;
+  [[nodiscard]] bool went_on(std::size_t thread) const;
 
   LastCalls calls_;
   WakeHistory history_;
@@ -655,6 +656,12 @@ bool Diagnostician::is_awake_at_monitor() const {
   return false;
 }
 
+// Later than the moment as of which the trace is judged.
+bool Diagnostician::went_on(std::size_t thread) const {
+  const std::optional<FutexWait>& wait = calls_.threads[thread].wait;
+  return wait && wait->woken_later;
+}
+
 Result<Diagnosis> Diagnostician::run() {
   enter_looked_calls();
   waits_ = follow_calls(calls_, look_);
@@ -672,9 +679,14 @@ Result<Diagnosis> Diagnostician::run() {
   Diagnosis out;
   out.shown = static_cast<std::uint64_t>(std::count(chosen_.begin(), chosen_.end(), true));
   bool others_found = false;
+  bool some_went_on = false;
   for (const GraphFinding& found : find_stuck(waiters_, !calls_.events_missing && !calls_.tasks_missing)) {
     if (std::none_of(found.threads.begin(), found.threads.end(), [this](std::size_t i) { return chosen_[i]; })) {
       others_found = true;
+      continue;
+    }
+    if (std::any_of(found.threads.begin(), found.threads.end(), [this](std::size_t i) { return went_on(i); })) {
+      some_went_on = true;
       continue;
     }
     out.findings.push_back(finding(found));
@@ -701,6 +713,8 @@ Result<Diagnosis> Diagnostician::run() {
     out.reason =
         "none of the waits that were asked for is part of one; others of the recording are: without --tid, --thread "
         "and --since they are shown";
+  } else if (out.findings.empty() && some_went_on) {
+    out.reason = "the threads that were blocked then went on later in the recording";
   } else if (out.findings.empty()) {
     out.reason = why_none(situation);
     if (auto why = why_undecided(situation, look_, waits_); !why.empty()) {

@@ -31,6 +31,7 @@ struct FutexWait {
   std::uint32_t op = 0;  // with its flags
   std::uint32_t expected = 0;
   bool timed = false;            // the wait has a timeout
+  bool woken_later = false;      // of a trace as it stood before its end: it ended behind that moment (as_of.h)
   std::string key;               // empty: unknown
   bool fresh = false;            // the words were read when the wait was last examined, not only at its entry
   std::string words;             // memory around the address; empty: not read

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "analyzer/deadlock/as_of.h"
 #include "analyzer/deadlock/stack_lines.h"
 #include "analyzer/read/catalog.h"
 #include "analyzer/read/query.h"
@@ -194,7 +195,8 @@ Result<std::optional<std::int64_t>> Reader::read_wait(EventRowId event_id, LastC
     wait.fresh = words == 7;
     wait.words = text(row, words);
     wait.words_from = static_cast<std::uint64_t>(row.integer(words + 1));
-    asleep = row.is_null(9) ? 0 : row.integer(9);
+    asleep = row.is_null(9) ? 0 : std::min<std::int64_t>(row.integer(9), 1);
+    wait.woken_later = row.maybe_integer(9) == kWokenLater;
     wait.untraced_sharers = row.maybe_integer(10);
     wait.futexes = row.integer(11);
     wait.handlers = row.is_null(12) || row.integer(12) != 0;

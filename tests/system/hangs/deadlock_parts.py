@@ -17,22 +17,14 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS  # noqa: E402
 from trace_case import TraceCase  # noqa: E402
 
-USCOPE, PROGRAM, SCHEMA = os.path.abspath(sys.argv[1]), os.path.join(os.path.abspath(sys.argv[2]), "deadlock_times"), sys.argv[3]
+USCOPE, SCHEMA = os.path.abspath(sys.argv[1]), sys.argv[3]
+PROGRAM, PASSED = (os.path.join(os.path.abspath(sys.argv[2]), "deadlock_" + name) for name in ("times", "passed"))
 del sys.argv[1:4]
 WAIT = 60 * SLOWNESS
 EARLY, LATE = {"early-1", "early-2"}, {"late-1", "late-2"}
 
 
-class DeadlockParts(TraceCase):
-    def setUp(self):
-        super().setUp()
-        # The program goes on when the recording ends.
-        subprocess.run([USCOPE, "record", "-q", *BACKEND_OPTIONS, "--duration", "3s", "-o", self.db, "--", PROGRAM], check=False,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=WAIT)
-        for pid, in self.rows("SELECT pid FROM process"):
-            os.kill(pid, signal.SIGKILL)
-        self.start, = self.rows("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'start_ns'")[0]
-
+class Diagnosed(TraceCase):
     def diagnose(self, *options):
         done = subprocess.run([USCOPE, "deadlock", "--format", "json", *options, self.db], capture_output=True, text=True, timeout=WAIT)
         answer = json.loads(done.stdout)
@@ -45,6 +37,38 @@ class DeadlockParts(TraceCase):
     @staticmethod
     def cycles(answer):
         return [{thread["name"] for thread in finding["threads"]} for finding in answer["findings"] if finding["type"] == "cycle"]
+
+
+class PassedLocks(Diagnosed):
+    def record(self, *command):
+        subprocess.run([USCOPE, "record", "-q", *BACKEND_OPTIONS, "--force", "-o", self.db, "--", *command], check=False, timeout=WAIT,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def test_nobody_is_accused_who_went_on_later(self):
+        for scenario in ("pi", "rw", "shared", "dissolved"):
+            self.record(PASSED, scenario)
+            for tenth in range(1, 12, 2):
+                with self.subTest(scenario=scenario, moment=tenth / 10):
+                    self.assertEqual(self.diagnose("--until", f"{tenth / 10}s")["findings"], [])
+
+    def test_what_stays_to_the_end_is_found_before(self):
+        for command in ((PASSED, "ended"), (PASSED, "forked"), ("timeout", "-s", "TERM", "1.5", PASSED, "ended")):
+            self.record(*command)
+            self.assertEqual(self.cycles(self.diagnose("--until", "0.1s")), [])
+            for moment in ("0.6s", "1s", "1.3s"):
+                with self.subTest(command=command[-1], moment=moment):
+                    self.assertEqual(self.cycles(self.diagnose("--until", moment)), [{"one", "other"}])
+
+
+class DeadlockParts(Diagnosed):
+    def setUp(self):
+        super().setUp()
+        # The program goes on when the recording ends.
+        subprocess.run([USCOPE, "record", "-q", *BACKEND_OPTIONS, "--duration", "3s", "-o", self.db, "--", PROGRAM], check=False,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=WAIT)
+        for pid, in self.rows("SELECT pid FROM process"):
+            os.kill(pid, signal.SIGKILL)
+        self.start, = self.rows("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'start_ns'")[0]
 
     def entry(self, names):
         """When the last of these threads began the wait that it is in at the end, in ns since the start."""
