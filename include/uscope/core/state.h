@@ -117,7 +117,8 @@ struct task_entry {
 	__u32 uid;	 /* its user, as it was last told of */
 	__u32 defaulted; /* of a process's first thread: the signal whose default action the process took last */
 	__u64 restart_args[6];
-	__s64 interrupted_result; /* the kernel's own, of TASK_INTERRUPTED */
+	__s32 interrupted_result; /* the kernel's own, of TASK_INTERRUPTED */
+	__u32 interrupted_how;	  /* enum usc_how of its event */
 	/* Since when it is off the processors, as far as was seen (0: it is not, or nobody asks), and what is told of that when it
 	 * is over. */
 	__u64 off_ns;

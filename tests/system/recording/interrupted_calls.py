@@ -13,7 +13,7 @@ from trace_case import TraceCase  # noqa: E402
 
 USCOPE, FIXTURES = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 
-# Each call is interrupted once; Python makes it again itself.
+# Each call is interrupted once, long before there is anything to read; Python makes it again itself.
 PROGRAM = r"""
 import os, select, signal, sys, time
 def on_alarm(*_): os.getppid()
@@ -22,12 +22,13 @@ def soon(restart=False):
     signal.siginterrupt(signal.SIGALRM, not restart)
     signal.setitimer(signal.ITIMER_REAL, 0.1)
 r, w = os.pipe()
+asks, asked = os.pipe()
 p = select.poll(); p.register(r, select.POLLIN); e = select.epoll(); e.register(r, select.EPOLLIN)
 if os.fork() == 0:
-    for _ in range(6): time.sleep(0.4); os.write(w, b"x")
+    for _ in range(6): os.read(asks, 1); time.sleep(0.6); os.write(w, b"x")
     os._exit(0)
 for wait, restart in ((p.poll, False), (p.poll, True), (lambda: select.select([r], [], []), True), (e.poll, True), (lambda: None, False), (lambda: None, True)):
-    soon(restart); wait(); os.read(r, 1)
+    os.write(asked, b"x"); soon(restart); wait(); os.read(r, 1)
 os.wait()
 """
 

@@ -312,33 +312,6 @@ USC_SUBPROGRAM __u32 take_stack_at_exit(struct task_entry *t)
 			  t->abi == USC_ABI_I386 ? USC_ENDED_BROKEN + USC_BROKEN_COMPAT : 0);
 }
 
-/* An exit whose entry was not seen although the task was traced: the call was denied before sys_enter. */
-static __noinline int denied_call(struct task_struct *task, struct pt_regs *regs, struct task_entry *t, __s64 result)
-{
-	__u64 now = now_ns();
-	__u32 nr;
-
-	if (!t)
-		return 0;
-	t->nr = identify_call(task, regs->orig_ax, &t->abi);
-	read_args(regs, t->abi, t->args);
-	expand_if_multiplexed(t);
-	nr = t->nr;
-	if (nr != NO_NUMBER && !wanted(t->abi, nr))
-		return 0;
-	result = seen_result(t, result);
-	t->entry_ns = now;
-	t->call_serial = t->serial;
-	t->call_image = t->image;
-	t->event_flags = 0;
-	t->stack = take_stack_at_exit(t);
-	leave_strings(t);
-	if (!has_question())
-		strings_at_return(t, result);
-	send_event(t, result, USC_HOW_NO_ENTRY, now);
-	return 0;
-}
-
 static __always_inline bool returns_no_result(__u32 abi, __u32 nr)
 {
 	if (abi == USC_ABI_I386)
@@ -406,7 +379,7 @@ USC_SUBPROGRAM int interrupted_call_ends(struct task_entry *t, __s64 result)
 	if (result == RESULT_ERESTART_RESTARTBLOCK)
 		note_restart(t);
 	t->flags &= ~(TASK_IN_CALL | TASK_INTERRUPTED);
-	return send_event(t, result, USC_HOW_RETURNED, end_time(t));
+	return send_event(t, result, t->interrupted_how, end_time(t));
 }
 
 /*
@@ -414,20 +387,73 @@ USC_SUBPROGRAM int interrupted_call_ends(struct task_entry *t, __s64 result)
  * signal to a handler tells (core_call_interrupted), or a new try of the same call, as the thread's next call or its end
  * tells.
  */
-static __always_inline void hold_interrupted(struct task_entry *t, __s64 result)
+static __always_inline void hold_interrupted(struct task_entry *t, __s64 result, __u32 how)
 {
 	t->interrupted_result = result;
+	t->interrupted_how = how;
 	barrier();
 	t->flags |= TASK_IN_CALL | TASK_INTERRUPTED;
+}
+
+/* A function of its own, since it is seldom called: its caller leaves no more stack. 0: the call has ended. rt_sigreturn has
+ * no result: what it restores may look like one of these. */
+static __noinline int interrupted_call_returns(struct task_entry *t, __s64 result)
+{
+	if (!t || returns_no_result(t->abi, t->nr) || how_it_returns(result) != USC_HOW_RETURNED)
+		return 0;
+	t->flags &= ~(TASK_IN_CALL | TASK_EXECED);
+	if (!has_question())
+		strings_at_return(t, result);
+	if (!tells_nothing(t))
+		hold_interrupted(t, result, USC_HOW_RETURNED);
+	return 1;
+}
+
+/* An exit whose entry was not seen although the task was traced: the call was denied before sys_enter. 1: it is wanted. */
+static __noinline int denied_call(struct task_struct *task, struct pt_regs *regs, struct task_entry *t)
+{
+	__u32 nr;
+
+	if (!t)
+		return 0;
+	t->nr = identify_call(task, regs->orig_ax, &t->abi);
+	read_args(regs, t->abi, t->args);
+	expand_if_multiplexed(t);
+	nr = t->nr;
+	if (nr != NO_NUMBER && !wanted(t->abi, nr))
+		return 0;
+	t->entry_ns = now_ns();
+	t->call_serial = t->serial;
+	t->call_image = t->image;
+	t->event_flags = 0;
+	t->stack = take_stack_at_exit(t);
+	leave_strings(t);
+	return 1;
+}
+
+/* A function of its own: the walk before leaves no more stack (Linux 6.1: 512 bytes for all). */
+USC_SUBPROGRAM int denied_call_returned(struct task_entry *t, __s64 result)
+{
+	if (!t)
+		return 0;
+	result = seen_result(t, result);
+	if (!has_question())
+		strings_at_return(t, result);
+	/* Whoever is asked about it (SECCOMP_USER_NOTIF) has not answered yet. */
+	if (is_restart(result))
+		hold_interrupted(t, result, USC_HOW_NO_ENTRY);
+	else
+		send_event(t, result, USC_HOW_NO_ENTRY, t->entry_ns);
+	return 0;
 }
 
 static __always_inline int call_returns(struct task_entry *t, __s64 result)
 {
 	__u64 now = end_time(t);
-	__u32 how;
 
 	result = seen_result(t, result);
-	how = how_it_returns(result);
+	if (is_restart(result) && interrupted_call_returns(t, result))
+		return 0;
 	if (returns_no_result(t->abi, t->nr))
 		t->event_flags |= USC_EVENT_NO_RESULT;
 	t->flags &= ~(TASK_IN_CALL | TASK_EXECED);
@@ -435,13 +461,9 @@ static __always_inline int call_returns(struct task_entry *t, __s64 result)
 		strings_at_return(t, result);
 	if (tells_nothing(t))
 		return 0;
-	if (is_restart(result) && how == USC_HOW_RETURNED) {
-		hold_interrupted(t, result);
-		return 0;
-	}
 	if (config.mount_space && result >= 0 && string_word(t->abi, t->nr) & USC_CALL_OPENS && !has_question())
 		send_opened(t, result);
-	send_event(t, result, how, now);
+	send_event(t, result, how_it_returns(result), now);
 	asm volatile("" : "+r"(t)); /* no address of its fields is kept: one word less of stack */
 	if (is_io_uring_setup(t) && result >= 0)
 		send_io_uring(t, now);
@@ -467,7 +489,8 @@ struct signal_action {
 
 /*
  * A signal is delivered to the current task. The first handler that runs decides about the call that it interrupts, as the
- * kernel's handle_signal() does: -EINTR, but for ERESTARTNOINTR, and for ERESTARTSYS with SA_RESTART. `from`: struct
+ * kernel's handle_signal() does: -EINTR, but for ERESTARTNOINTR, and for ERESTARTSYS with SA_RESTART. If signals without a
+ * handler came first (SIGSTOP, SIGCONT), the kernel has already prepared the new try, and rax is its number. `from`: struct
  * k_sigaction.
  */
 static __noinline int core_call_interrupted(struct task_entry *t, const void *from)
@@ -480,7 +503,8 @@ static __noinline int core_call_interrupted(struct task_entry *t, const void *fr
 	    action.handler == SIGNAL_IGNORED)
 		return 0;
 	result = t->interrupted_result;
-	if (result != RESULT_ERESTARTNOINTR && !(result == RESULT_ERESTARTSYS && action.flags & SIGNAL_RESTARTS))
+	if ((__s32)user_regs(this_task())->ax == result && result != RESULT_ERESTARTNOINTR &&
+	    !(result == RESULT_ERESTARTSYS && action.flags & SIGNAL_RESTARTS))
 		result = RESULT_EINTR;
 	return interrupted_call_ends(t, result);
 }
@@ -542,8 +566,8 @@ static __always_inline int core_sys_exit(struct task_entry *t, long result)
 			attached_call_returned(t, result);
 	} else if (t->flags & (TASK_NEWBORN | TASK_SKIPPED))
 		t->flags &= ~(TASK_NEWBORN | TASK_SKIPPED | TASK_EXECED);
-	else if (!entries_closed)
-		denied_call(this_task(), user_regs(this_task()), t, result);
+	else if (!entries_closed && denied_call(this_task(), user_regs(this_task()), t))
+		denied_call_returned(t, result);
 	if (!result && may_change_user(t->abi, t->nr))
 		tell_user(t, now_ns());
 	return 0;
