@@ -110,6 +110,10 @@ class ProgramsLoad : public testing::Test {
   static Names load(const usc_query& query, const ProbePlan& plan) {
     usc_config config = whole_config();
     config.query = query;
+    return load(config, plan);
+  }
+
+  static Names load(const usc_config& config, const ProbePlan& plan) {
     constexpr BackendSizes kSmall{
         .ring_bytes = 1U << 20, .rows = 1U << 16, .index_entries = 1U << 14, .rules = 1U << 10};
     const auto backend = open_bpf_backend(config, kSmall, plan);
@@ -129,9 +133,18 @@ TEST_F(ProgramsLoad, WhereEventsAreRecorded) {
     const bool may_lack = only_if_preempted ? !by_perf : by_perf && (name == "on_sys_enter" || name == "on_sys_exit");
     const bool of_kernel_functions = name == shortened("on_kernel_function");
     if (may_lack || (of_kernel_functions && !has_kernel_functions(kAttachKprobeMulti))) continue;
-    if (name == shortened("on_user_probe_briefly")) continue;  // below
+    if (name == shortened("on_user_probe_briefly") || name == shortened("on_call_interrupted")) continue;  // below
     EXPECT_TRUE(taken.contains(name)) << name;
   }
+}
+
+// What signals do to calls is seen by another program then.
+TEST_F(ProgramsLoad, WhereSignalsAreNotRecorded) {
+  usc_config config = whole_config();
+  config.signals = 0;
+  const Names taken = load(config, plan_of_all(true));
+  EXPECT_TRUE(taken.contains(shortened("on_call_interrupted")));
+  EXPECT_FALSE(taken.contains(shortened("on_signal_delivered")));
 }
 
 TEST_F(ProgramsLoad, WhereAQuestionReadsAll) {
