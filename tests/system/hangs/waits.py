@@ -15,6 +15,7 @@ import fnmatch
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -144,7 +145,7 @@ class Run:
                 said = self.stands(self.java_of(tracer.pid)) if java else self.hung(says)[0]
                 objects = {one: object_of(one) for one in said if self.named(one)}
                 if self.way == INTERRUPTED:
-                    time.sleep(2.5 * SLOWNESS)  # the look is taken when nothing has happened for one to two seconds
+                    time.sleep(3.5 * SLOWNESS)  # the look is taken when nothing has happened for one to two seconds
                     os.killpg(tracer.pid, signal.SIGINT)
                 tracer.wait(WAIT)
             finally:
@@ -152,6 +153,9 @@ class Run:
                     os.killpg(tracer.pid, signal.SIGKILL)
         with open(db + ".said", encoding="utf-8") as file:
             check(os.path.exists(db), "no trace:", file.read())
+        with contextlib.closing(sqlite3.connect(f"file:{db}?mode=ro", uri=True)) as trace:
+            looked = trace.execute("SELECT count(*) FROM thread_look").fetchone()[0]
+        check(self.way != INTERRUPTED or looked, "no look was taken before the interrupt: this machine is too busy, or nothing was at rest")
         self.judge((db,), said, objects)
 
     @staticmethod
