@@ -4,12 +4,14 @@
 // and behind calls. It keeps how far rsp is from the CFA, whether rbp is a frame pointer, and where the registers of
 // the caller are saved. Where paths meet, what they do not agree on is unknown. Code that is not reached has no frame.
 //
-// Calls. A function is expected to return with rsp and the registers as they were. But behind a call that never returns
-// stands other code, with another frame. So a path behind a call is certain only if the called function is known to
-// return (it has a `ret`); other paths are weak: a certain path with another frame wins over them. In a function with
-// jumps that are not understood, or whose end is not known, the code behind the call may be reached only in a way that
-// the proof does not see. There a weak path is believed only as far as it is confirmed by its end. (If a function's end
-// is a guess, every path is weak behind a call to where a function may begin; none goes on to where one is known to.)
+// Calls. A function is expected to return with rsp and the registers as they were. Behind a call of one whose code
+// shows that it returns with another rsp, rsp is unknown until it is set from rbp; where rbp is the frame pointer, the
+// frame follows from that. And behind a call that never returns stands other code, with another frame. So a path behind
+// a call is certain only if the called function is known to return (it has a `ret`); other paths are weak: a certain
+// path with another frame wins over them. In a function with jumps that are not understood, or whose end is not known,
+// the code behind the call may be reached only in a way that the proof does not see. There a weak path is believed only
+// as far as it is confirmed by its end. (If a function's end is a guess, every path is weak behind a call to where a
+// function may begin; none goes on to where one is known to.)
 //
 // Confirmed. Wherever a `ret` stands, rsp is at the return address. So a path that leads to a `ret` tells the frame of
 // all its instructions, whatever led to them, since the distance between the two is known. If the proof's distance is
@@ -317,6 +319,24 @@ class FrameProof::Run {
     return false;
   }
 
+  // After follow(), which may have found no proof.
+  [[nodiscard]] bool returns_elsewhere() const {
+    bool reads_return_address = false;
+    for (std::size_t i = 0; i < nodes_.size(); i++)
+      reads_return_address =
+          reads_return_address || (nodes_[i].is_reached && reads_it(proof_.steps_[i], nodes_[i].state));
+    for (std::size_t i = 0; i < nodes_.size(); i++) {
+      const FrameStep& step = proof_.steps_[i];
+      const FrameState& state = nodes_[i].state;
+      if (!nodes_[i].is_reached || nodes_[i].is_weak()) continue;
+      const bool is_moved = state.is_root || (state.stack && *state.stack != kFrameWord);
+      if (step.kind == Kind::kReturn && (is_moved || step.value != 0)) return true;
+      if (is_open(step) && is_moved && (state.is_root || reads_return_address)) return true;
+      if (jumps_out(step) && is_as_at_entry(state) && returns_of_(step.target) == Returns::kElsewhere) return true;
+    }
+    return false;
+  }
+
   // After follow(). Whether the code begins by pushing a register of its caller, calls something, and has the stack
   // aligned at each call.
   [[nodiscard]] bool keeps_abi() const {
@@ -376,6 +396,12 @@ class FrameProof::Run {
   }
 
   [[nodiscard]] bool jumps_out(const FrameStep& step) const { return is_jump(step) && !proof_.contains(step.target); }
+  // Whether it loads the function's return address.
+  [[nodiscard]] static bool reads_it(const FrameStep& step, const FrameState& state) {
+    if (step.stores || step.bytes != kFrameWord || step.kind != Kind::kOther) return false;
+    const auto& base = step.base == FrameStep::Base::kStack ? state.stack : state.frame;
+    return step.base != FrameStep::Base::kNone && base && *base - step.place == kFrameWord;
+  }
   [[nodiscard]] bool runs_out(const FrameStep& step) const {
     return goes_on(step) && step.kind != Kind::kCall && !proof_.contains(step.next());
   }
@@ -400,7 +426,7 @@ class FrameProof::Run {
   [[nodiscard]] bool is_known_or_pointer(const FrameStep& call) const {
     if (call.target == 0 || is_own(call)) return true;
     const Returns returns = returns_of_(call.target);
-    return returns == Returns::kYes || returns == Returns::kSometimes;
+    return returns == Returns::kYes || returns == Returns::kElsewhere || returns == Returns::kSometimes;
   }
 
   // Calls go(target, state, path) for each place in the function where the processor may go on.
@@ -418,6 +444,7 @@ class FrameProof::Run {
       move_stack(state, -kFrameWord);
     } else if (step.kind == Kind::kCall) {
       const Returns returns = returns_behind(step);
+      if (step.target != 0 && returns_of_(step.target) == Returns::kElsewhere) state.stack.reset();
       const bool ends = returns == Returns::kUnknown && returns_of_(step.next()) != Returns::kNoFunction;
       if (returns == Returns::kNever || ends) return;
       if (returns == Returns::kUnknown)
@@ -529,6 +556,12 @@ Returns FrameProof::returns(const ReturnsOf& returns_of) const {
   if (!run.follow()) return found;
   if (run.is_confirmed(Run::Ends::kReturns)) return Returns::kYes;
   return run.is_confirmed(Run::Ends::kJumps) ? Returns::kSometimes : found;
+}
+
+bool FrameProof::returns_elsewhere(const ReturnsOf& returns_of) const {
+  Run run(*this, returns_of);
+  run.follow();
+  return run.returns_elsewhere();
 }
 
 std::vector<std::uint64_t> FrameProof::seen_to_return(const ReturnsOf& returns_of) const {

@@ -28,8 +28,8 @@ struct ProvenFunction {
 };
 
 // Whether a function returns. kNoFunction: none is known to begin there. kSometimes: other calls of it return, or
-// it ends with a tail call.
-enum class Returns : std::uint8_t { kNoFunction, kUnknown, kSometimes, kYes, kNever };
+// it ends with a tail call. kElsewhere: with another rsp than functions return with.
+enum class Returns : std::uint8_t { kNoFunction, kUnknown, kSometimes, kYes, kElsewhere, kNever };
 
 class FrameProof {
  public:
@@ -53,6 +53,10 @@ class FrameProof {
   using ReturnsOf = std::function<Returns(std::uint64_t address)>;
   // Whether the function may return, as far as is known of those that it calls.
   [[nodiscard]] Returns returns(const ReturnsOf& returns_of) const;
+
+  // Whether its code shows that it returns with another rsp: it takes arguments from the stack (`ret 16`), or is a
+  // helper that saves registers or makes room for its caller.
+  [[nodiscard]] bool returns_elsewhere(const ReturnsOf& returns_of) const;
 
   // Functions of which it is not known whether they return, but that the code goes on behind calls of them.
   [[nodiscard]] std::vector<std::uint64_t> seen_to_return(const ReturnsOf& returns_of) const;

@@ -118,9 +118,11 @@ void leave_or_call(const Instruction& one, FrameStep& step) {
   step.target = target.value_or(0);
   if (one.category() == ZYDIS_CATEGORY_CALL)
     step.kind = Kind::kCall;
-  else if (one.category() == ZYDIS_CATEGORY_RET)
+  else if (one.category() == ZYDIS_CATEGORY_RET) {
     step.kind = Kind::kReturn;
-  else if (!one.is(ZYDIS_MNEMONIC_JMP))
+    if (one.operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
+      step.value = static_cast<std::int32_t>(one.operands[0].imm.value.u);
+  } else if (!one.is(ZYDIS_MNEMONIC_JMP))
     step.kind = Kind::kBranch;
   else
     step.kind = target ? Kind::kJump : Kind::kIndirect;

@@ -23,7 +23,7 @@ struct FrameStep {
     kStackUnknown,      // rsp is set in another way
     kFrameFromStack,    // rbp = rsp + value
     kLeave,
-    kReturn,
+    kReturn,    // and rsp += value besides
     kJump,      // to `target`
     kBranch,    // to `target`, or on
     kIndirect,  // a jump without a known target

@@ -95,6 +95,7 @@ class FunctionsOfHoles {
     bool is_doubtful = false;
     bool is_named = false;     // else it is certain
     bool is_searched = false;  // for what it sees to return
+    bool is_straight = false;  // it does not return elsewhere
     std::vector<ProvenFrame> frames;
   };
 
@@ -126,6 +127,7 @@ class FunctionsOfHoles {
   [[nodiscard]] std::vector<IndirectJump> tables_of(const CodeRange& range);
   [[nodiscard]] std::optional<std::uint64_t> word(std::uint64_t address, std::uint8_t bytes);
   void find_returns();
+  void find_elsewhere();
   void prove_all();
   void prove(std::uint64_t start, Function& function);
   void look_at_entry(const Entry& entry);
@@ -400,16 +402,49 @@ FrameProof::ReturnsOf FunctionsOfHoles::returns_of() const {
   };
 }
 
+// A function that calls one which returns elsewhere may only seem to do so, too: those that call no other candidate
+// come first. Of what jumps to one of them, the same holds.
+void FunctionsOfHoles::find_elsewhere() {
+  std::set<std::uint64_t> candidates;
+  const auto look = [&](std::uint64_t start, Function& function) {
+    function.is_straight = !function.proof->returns_elsewhere(returns_of());
+    if (!function.is_straight) candidates.insert(start);
+  };
+  for (auto& [start, function] : functions_)
+    if (!function.is_straight && function.returns != Returns::kElsewhere) look(start, function);
+  const auto names_some = [](const std::vector<std::uint64_t>& names, const std::set<std::uint64_t>& of,
+                             std::uint64_t but) {
+    return std::any_of(names.begin(), names.end(),
+                       [&](std::uint64_t name) { return name != but && of.count(name) != 0; });
+  };
+  for (std::size_t round = 0; round < kMostRounds && !candidates.empty(); round++) {
+    std::set<std::uint64_t> found;
+    for (const std::uint64_t start : candidates)
+      if (!names_some(functions_.at(start).proof->calls(), candidates, start)) found.insert(start);
+    if (found.empty()) found = candidates;
+    for (const std::uint64_t start : found) functions_.at(start).returns = Returns::kElsewhere;
+    const std::set<std::uint64_t> before = std::exchange(candidates, {});
+    for (auto& [start, function] : functions_)
+      if (function.returns != Returns::kElsewhere &&
+          (before.count(start) != 0 || names_some(function.proof->names(), found, start)))
+        look(start, function);
+  }
+}
+
 // First those that are known to return, then those that cannot. What is left when the rounds are used up stays unknown.
 void FunctionsOfHoles::find_returns() {
   if (std::exchange(has_new_ends_, false))
-    for (auto& [start, function] : functions_) function.returns = Returns::kUnknown;
+    for (auto& [start, function] : functions_) {
+      function.returns = Returns::kUnknown;
+      function.is_straight = false;
+    }
   const auto settle = [&](Returns wanted) {
     bool changed = true;
     for (std::size_t round = 0; changed && round < kMostRounds; round++) {
       changed = false;
       for (auto& [start, function] : functions_) {
-        const bool is_settled = function.returns == Returns::kYes || function.returns == Returns::kNever;
+        const bool is_settled = function.returns == Returns::kYes || function.returns == Returns::kElsewhere ||
+                                function.returns == Returns::kNever;
         if (is_settled || function.returns == wanted || function.proof->returns(returns_of()) != wanted) continue;
         function.returns = wanted;
         changed = true;
@@ -417,6 +452,7 @@ void FunctionsOfHoles::find_returns() {
     }
   };
   settle(Returns::kYes);
+  find_elsewhere();
   settle(Returns::kNever);
   settle(Returns::kSometimes);
   for (auto& [start, function] : functions_) {
@@ -469,7 +505,8 @@ void FunctionsOfHoles::prove_all() {
 
 bool FunctionsOfHoles::counts(const Function& function) const {
   if (function.is_doubtful || function.frames.empty()) return false;
-  return function.is_named || function.is_called || function.returns == Returns::kYes || function.proof->has_return() ||
+  const bool returns = function.returns == Returns::kYes || function.returns == Returns::kElsewhere;
+  return function.is_named || function.is_called || returns || function.proof->has_return() ||
          function.proof->restores_registers() || !function.proof->jumps_out() ||
          function.proof->keeps_abi(returns_of());
 }

@@ -399,5 +399,35 @@ TEST_F(CodeRowsTest, FdesWin) {
   EXPECT_EQ(table_.stats.proven_functions, 0u);
 }
 
+// Behind a call of a function that pops its arguments, makes room, or saves registers for its caller, rsp is elsewhere:
+// rbp tells the frame, or nothing does. So it is of what ends with a jump to one, but not of a caller that puts rsp
+// right.
+TEST_F(CodeRowsTest, FunctionsThatReturnElsewhere) {
+  const std::string helpers = sized_function("pops", "xor %eax,%eax\nret $16") +
+                              sized_function("grows", "mov (%rsp),%rcx\nlea -56(%rsp),%rsp\njmp *%rcx") +
+                              sized_function("saves", "pop %rax\npush %rbx\npush %r12\njmp *%rax") +
+                              sized_function("jumps", "jmp pops");
+  std::string callers;
+  for (const char* helper : {"pops", "grows", "saves", "jumps"})
+    callers += sized_function(fmt::format("frame_{}", helper),
+                              fmt::format("push %rbp\nmov %rsp,%rbp\npush %rbx\nsub $24,%rsp\n{0}_1: call {0}\n"
+                                          "{0}_2: mov -8(%rbp),%rbx\nleave\n{0}_3: ret",
+                                          helper)) +
+               sized_function(fmt::format("plain_{}", helper),
+                              fmt::format("push %rbx\n{0}_4: call {0}\n{0}_5: nop\npop %rbx\nret", helper));
+  build(helpers + callers +
+        sized_function("right", "push %rbp\nmov %rsp,%rbp\ncall grows\nright_1: lea (%rbp),%rsp\npop %rbp\nret") +
+        sized_function("calls_right", "push %rbx\ncall right\nright_2: pop %rbx\nret"));
+  for (const std::string helper : {"pops", "grows", "saves", "jumps"}) {
+    EXPECT_EQ(at(helper + "_1"), "rsp+48 rbp-16") << helper;
+    EXPECT_EQ(at(helper + "_2"), "rbp+16 rbp-16") << helper;
+    EXPECT_EQ(at(helper + "_3"), "rsp+8") << helper;
+    EXPECT_EQ(at(helper + "_4"), "rsp+16") << helper;
+    EXPECT_EQ(at(helper + "_5"), "-") << helper;
+  }
+  EXPECT_EQ(at("right_1"), "rbp+16 rbp-16");
+  EXPECT_EQ(at("right_2"), "rsp+16");
+}
+
 }  // namespace
 }  // namespace uscope::symbolizer
