@@ -26,7 +26,7 @@
 namespace uscope::symbolizer {
 namespace {
 
-constexpr std::uint32_t kFormat = 17;  // changes with the layout below and with every change of a rule's meaning
+constexpr std::uint32_t kFormat = 18;  // changes with the layout below and with every change of a rule's meaning
 constexpr std::uint64_t kMagic = 0x53574f5243535521;  // "!USCROWS"
 constexpr std::uint64_t kMostEntryBytes = std::uint64_t{1} << 30;
 

@@ -63,6 +63,7 @@ struct Stretch {
   Fde fde;                             // without a section, its address is that of `start`
   const GoFunction* go = nullptr;      // if `section` is null
   std::uint32_t rule = USC_RULE_ROOT;  // if both are null
+  bool is_proven = false;              // by the code
 };
 
 class TableBuilder {
@@ -223,6 +224,7 @@ void TableBuilder::add_proven_functions() {
     stretch.start = row.range.start;
     stretch.end = row.range.end;
     stretch.rule = rules_.rule_for(cfi_state_of(row.state), false);
+    stretch.is_proven = true;
     found.push_back(stretch);
   }
   if (!found.empty()) add_where_free(found);
@@ -334,7 +336,8 @@ void TableBuilder::take_in_syscalls(TextReader& text) {
       stretch.end += kSyscallBytes;
       table_.stats.syscalls_taken_in++;
     }
-    const bool has_call = stretch.end - stretch.start >= kSyscallBytes && stretch.end < limit;
+    // Where a proof ends with a system call, the code behind it has another frame, or several (clone's child).
+    const bool has_call = !stretch.is_proven && stretch.end - stretch.start >= kSyscallBytes && stretch.end < limit;
     if (has_call && text.has_syscall_at(stretch.end - kSyscallBytes)) stretch.end++;
   }
 }
