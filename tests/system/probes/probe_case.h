@@ -101,7 +101,7 @@ class ProbeHits : public testing::Test {
     ASSERT_TRUE(outcome->command);
     EXPECT_EQ(outcome->command->code, 0);
     EXPECT_EQ(outcome->command->signal, 0);
-    hits_ = sink_->all<usc_hit>();
+    hits_ = sink_->all_by_entry<usc_hit>();
     std::set<std::uint32_t> stacks;
     for (const usc_stack& stack : sink_->all<usc_stack>()) stacks.insert(stack.stack);
     for (const usc_hit& hit : hits_)

@@ -92,7 +92,7 @@ TEST_F(ProbeHits, ArgumentsAndTheirTexts) {
     }
   }
   std::vector<std::string> tails;
-  const auto strings = sink_->all<usc_string>(&tails);
+  const auto strings = sink_->all_by_entry<usc_string>(&tails);
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < strings.size(); i++) {
     if (strings[i].kind != USC_STRING_TEXT) continue;
@@ -129,7 +129,7 @@ TEST_F(ProbeHits, UsdtProbesAndTheirSemaphores) {
       EXPECT_EQ(hits_[i].args[3], 0xccU);
     }
     std::vector<std::string> tails;
-    const auto strings = sink_->all<usc_string>(&tails);
+    const auto strings = sink_->all_by_entry<usc_string>(&tails);
     ASSERT_EQ(strings.size(), 10U);
     EXPECT_EQ(tails[0].substr(0, strings[0].bytes), "marked");
     EXPECT_EQ(read_counts(results_)["semaphore"], 10);

@@ -2,7 +2,9 @@
 // A sink that keeps its records, for tests of what is written.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -33,6 +35,22 @@ class MemorySink final : public trace::RecordSink {
       if (tails) tails->emplace_back(trace::tail_of(record));
     }
     return found;
+  }
+  // The same by the time of entry: of what ran on several CPUs, records come CPU by CPU.
+  template <typename Record>
+  [[nodiscard]] std::vector<Record> all_by_entry(std::vector<std::string>* tails = nullptr) const {
+    std::vector<std::string> texts;
+    const std::vector<Record> found = all<Record>(&texts);
+    std::vector<std::size_t> order(found.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&found](std::size_t a, std::size_t b) { return found[a].entry_ns < found[b].entry_ns; });
+    std::vector<Record> ordered;
+    for (const std::size_t at : order) {
+      ordered.push_back(found[at]);
+      if (tails) tails->push_back(texts[at]);
+    }
+    return ordered;
   }
   // The types of all records, in order.
   [[nodiscard]] std::vector<std::uint16_t> types() const {
