@@ -22,6 +22,7 @@
 
 #include "store/db/database.h"
 #include "store/db/schema.h"
+#include "store/db/content_table.h"
 #include "store/db/string_table.h"
 #include "store/model/definitions.h"
 #include "store/write/event_writer.h"
@@ -290,7 +291,7 @@ Result<void> Loader::write_events(const FrameWriter& frames) {
   if (auto done = looks.prepare(); !done) return done;
   trace::EventOrder order(
       reader_, std::move(late_), [&writer](const trace::OrderedCall& call) { return writer.write(call); },
-      [&](const trace::RawRecord& record) { return intern_string(record, strings, contents); },
+      [&](const trace::RawRecord& record) { return trace::ordered_string(record, strings, contents); },
       [&](const trace::RawRecord& record) {
         if (record.head.type == USC_RECORD_SIGNAL) return writer.keep_signal(record);
         if (record.head.type == USC_RECORD_HIT) {

@@ -11,6 +11,7 @@
 #include "support/result.h"
 #include "trace/hit.h"
 #include "trace/ids.h"
+#include "trace/ordered_string.h"
 #include "trace/raw_reader.h"
 
 namespace uscope::trace {
@@ -40,20 +41,6 @@ struct LateItem {
   static constexpr std::size_t kMost = std::size_t{1} << 22;
   std::uint64_t entry_ns = 0;
   std::uint64_t offset = 0;  // in the raw file
-};
-
-// What an argument of a call pointed to.
-struct OrderedString {
-  StringRowId string_id{};                 // none: numbers or contents
-  ContentRowId structure_id{};             // of contents
-  ContentRowId data_id{};                  // of contents; none where they were redacted, or hold no data
-  std::array<std::uint64_t, 3> numbers{};  // of USC_STRING_WORDS; two of 32 bits, USC_STRING_PAIR; those of a
-                                           // PassedFile; of USC_STRING_OPENED device, inode and mount namespace
-  std::uint16_t flags = 0;                 // USC_STRING_LATE …
-  std::uint8_t arg = 0;
-  std::uint8_t kind = 0;    // enum usc_string_kind
-  char first = 0;           // the first byte of the text; 0: the text is empty, or there is none
-  bool is_special = false;  // the text is a path below /proc or /dev, where links may lead to what a process has open
 };
 
 // What a usc_futex record says of a call.

@@ -62,12 +62,9 @@ constexpr FileId kFirstFile{USC_FILE_FIRST};
   return FileId(USC_FRAME_FILE(frame));
 }
 
-// The number of a row in a table of the database; `Table` is a tag.
-template <typename Table, std::integral Number = std::int64_t>
-using RowId = Id<Table, Number>;
-
-using StringRowId = RowId<struct StringRowKind>;
-using ContentRowId = RowId<struct ContentRowKind>;
+// A text and the contents of a call, as an interner numbers them (trace/texts.h), from 1.
+using TextId = Id<struct TextKind, std::uint64_t>;
+using ContentId = Id<struct ContentKind, std::uint64_t>;
 
 // The integer of an id, and an integer itself.
 template <typename Kind, typename Number>

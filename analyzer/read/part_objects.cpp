@@ -61,7 +61,7 @@ Result<void> PartObjects::learn(const store::Database& database, const Catalog& 
                  const KindRowId id(row.integer(0));
                  const analyzer::Kind* kind = catalog.kinds.find(id);
                  if (kind == nullptr) return;
-                 const Texts texts{trace::StringRowId(row.integer(3)), trace::StringRowId(row.integer(4))};
+                 const Texts texts{store::StringRowId(row.integer(3)), store::StringRowId(row.integer(4))};
                  if (row.text(7) == "target") {
                    target_folders_[{id, ProcessRowId(row.integer(1)), texts.second}].push_back(
                        {texts.first, EventRowId(row.integer(9))});
@@ -96,11 +96,11 @@ Result<PartObjects::Texts> PartObjects::texts_of(std::int64_t object, std::size_
 // The second path, what is read from, and an empty path, which is no object's name.
 Result<void> PartObjects::add_arguments(const Call& call, const syscalls::ObjectArgs& args, store::CallObject& object) {
   constexpr auto kDescriptor = static_cast<std::int64_t>(store::StringSource::kDescriptor);
-  trace::StringRowId given;  // for the second path's folder
+  store::StringRowId given;  // for the second path's folder
   strings_.bind(1, call.event);
   auto done = each(strings_, [&](const SqlRow& row) {
     const std::int64_t arg = row.integer(0);
-    const trace::StringRowId string(row.integer(1));
+    const store::StringRowId string(row.integer(1));
     const bool of_descriptor = row.integer(2) == kDescriptor;
     if (object.has_source && of_descriptor && arg == args.source) object.source = string;
     if (object.has_target && !of_descriptor && arg == args.target) object.target = string;
@@ -112,7 +112,7 @@ Result<void> PartObjects::add_arguments(const Call& call, const syscalls::Object
   const auto folders = target_folders_.find({kind_ids_[call.kind], call.process, object.target});
   if (folders == target_folders_.end() || folders->second.empty()) return done;
   const std::vector<TargetFolder>& all = folders->second;
-  const auto has = [&](trace::StringRowId folder) {
+  const auto has = [&](store::StringRowId folder) {
     return folder && std::any_of(all.begin(), all.end(), [&](const TargetFolder& one) { return one.folder == folder; });
   };
   // Both paths of a call without folders begin in the working directory. If the first one does not tell: a process

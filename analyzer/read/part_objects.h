@@ -36,7 +36,7 @@ class PartObjects {
   Result<store::CallObject> of(const Call& call);
 
  private:
-  using Texts = std::pair<trace::StringRowId, trace::StringRowId>;  // folder and name
+  using Texts = std::pair<store::StringRowId, store::StringRowId>;  // folder and name
   struct Kind {
     const syscalls::ObjectArgs* args = nullptr;
     std::size_t relation = 0;  // a number of trace::address_relation()
@@ -58,10 +58,10 @@ class PartObjects {
   std::map<std::tuple<KindRowId, ProcessRowId, ImageRowId, Texts>, std::uint32_t> spaces_;
   // In which a relative second path began, and the last call for which it did.
   struct TargetFolder {
-    trace::StringRowId folder;
+    store::StringRowId folder;
     EventRowId last;
   };
-  std::map<std::tuple<KindRowId, ProcessRowId, trace::StringRowId>, std::vector<TargetFolder>>
+  std::map<std::tuple<KindRowId, ProcessRowId, store::StringRowId>, std::vector<TargetFolder>>
       target_folders_;  // by kind, process and text; by `last`
   std::vector<KindRowId> kind_ids_;
 };

@@ -3,18 +3,18 @@
 // hold any number; NULL becomes none.
 #pragma once
 
-#include "trace/ids.h"
+#include "store/db/row_ids.h"
 
 namespace uscope::analyzer {
 
-using EventRowId = trace::RowId<struct EventReadKind>;
-using KindRowId = trace::RowId<struct KindReadKind>;
-using ProcessRowId = trace::RowId<struct ProcessReadKind>;
-using ThreadRowId = trace::RowId<struct ThreadReadKind>;
-using ImageRowId = trace::RowId<struct ImageReadKind>;
-using StackRowId = trace::RowId<struct StackReadKind>;
-using FrameRowId = trace::RowId<struct FrameReadKind>;
-using ModuleRowId = trace::RowId<struct ModuleReadKind>;
-using SpaceId = trace::RowId<struct SpaceKind>;  // an address space; no table has a row for it
+using EventRowId = store::RowId<struct EventReadKind>;
+using KindRowId = store::RowId<struct KindReadKind>;
+using ProcessRowId = store::RowId<struct ProcessReadKind>;
+using ThreadRowId = store::RowId<struct ThreadReadKind>;
+using ImageRowId = store::RowId<struct ImageReadKind>;
+using StackRowId = store::RowId<struct StackReadKind>;
+using FrameRowId = store::RowId<struct FrameReadKind>;
+using ModuleRowId = store::RowId<struct ModuleReadKind>;
+using SpaceId = store::RowId<struct SpaceKind>;  // an address space; no table has a row for it
 
 }  // namespace uscope::analyzer

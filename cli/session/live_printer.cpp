@@ -11,7 +11,6 @@
 #include "analyzer/read/catalog.h"
 #include "cli/render/events_render.h"
 #include "cli/render/units.h"
-#include "store/db/string_table.h"
 #include "support/text.h"
 #include "syscalls/errno_names.h"
 #include "syscalls/signal_names.h"
@@ -19,6 +18,7 @@
 #include "trace/content.h"
 #include "trace/how.h"
 #include "trace/names.h"
+#include "trace/ordered_string.h"
 #include "trace/passed_file.h"
 #include "trace/raw_record.h"
 #include "trace/record_type.h"
@@ -155,7 +155,7 @@ void LivePrinter::on_string(const usc_string& string) {
     return;
   }
   if (trace::is_content(string.kind)) return add_contents(string, call->contents);
-  call->list.push_back({string.arg, store::string_text(string, {string.text, string.bytes}),
+  call->list.push_back({string.arg, trace::string_text(string, {string.text, string.bytes}),
                         (string.flags & USC_STRING_LATE) != 0, analyzer::EventString::Source::kProgram});
 }
 

@@ -13,10 +13,10 @@ Result<void> ContentTable::prepare() {
   return {};
 }
 
-Result<trace::ContentRowId> ContentTable::intern(std::string_view bytes) {
+Result<ContentRowId> ContentTable::intern(std::string_view bytes) {
   Recent& recent = recent_[std::hash<std::string_view>{}(bytes) % recent_.size()];
   if (recent.id && recent.bytes == bytes) return recent.id;
-  const trace::ContentRowId id(++last_);
+  const ContentRowId id(++last_);
   if (auto done = rows_->add(Blob{bytes}); !done) return done.error();
   recent = {id, std::string(bytes)};
   return id;

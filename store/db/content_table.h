@@ -10,14 +10,15 @@
 #include <vector>
 
 #include "store/db/database.h"
+#include "store/db/row_ids.h"
 #include "support/result.h"
-#include "trace/ids.h"
+#include "trace/texts.h"
 
 namespace uscope::store {
 
 // Most contents differ, so only the last ones are remembered: equal ones far apart have a row each. Memory: kRecent
 // contents.
-class ContentTable {
+class ContentTable final : public trace::Contents {
  public:
   static constexpr std::size_t kRecent = 1024;
 
@@ -27,11 +28,11 @@ class ContentTable {
   Result<void> prepare();  // call it first
 
   // Returns a row with these bytes.
-  Result<trace::ContentRowId> intern(std::string_view bytes);
+  Result<ContentRowId> intern(std::string_view bytes) override;
 
  private:
   struct Recent {
-    trace::ContentRowId id;
+    ContentRowId id;
     std::string bytes;
   };
 

@@ -29,7 +29,7 @@ namespace uscope::store {
 // NULL where there is no id.
 template <typename Kind, typename Number>
 [[nodiscard]] std::optional<std::int64_t> maybe_id(trace::Id<Kind, Number> id) {
-  return id ? std::optional(std::int64_t{id.value()}) : std::nullopt;
+  return id ? std::optional(static_cast<std::int64_t>(id.value())) : std::nullopt;
 }
 
 class Statement {
@@ -45,7 +45,7 @@ class Statement {
   void bind(int parameter, std::integral auto value) { bind_integer(parameter, static_cast<std::int64_t>(value)); }
   template <typename Kind, typename Number>
   void bind(int parameter, trace::Id<Kind, Number> id) {
-    bind_integer(parameter, id.value());
+    bind_integer(parameter, static_cast<std::int64_t>(id.value()));
   }
   template <typename Kind, typename Number>
   void bind(int parameter, const std::optional<trace::Id<Kind, Number>>& id) {

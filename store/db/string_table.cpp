@@ -2,53 +2,16 @@
 #include "store/db/string_table.h"
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
 #include <string>
 #include <utility>
-
-#include "support/redactor.h"
-#include "support/socket_address.h"
-#include "support/text.h"
-#include "trace/argument_list.h"
-#include "trace/content.h"
-#include "trace/passed_file.h"
-#include "trace/string_kind.h"
 
 namespace uscope::store {
 namespace {
 
 constexpr std::size_t kMostOfOneHash = 8;
 
-Result<trace::OrderedString> intern_passed(const usc_string& head, std::string_view bytes, StringTable& strings) {
-  trace::OrderedString out{.flags = head.flags, .arg = head.arg, .kind = head.kind};
-  const trace::PassedFile file = trace::passed_file(bytes);
-  out.numbers = trace::passed_numbers(file);
-  const bool redacted = (head.flags & USC_STRING_REDACTED) != 0;
-  if (file.name.empty() && !redacted) return out;
-  auto id = strings.intern(redacted ? std::string(kRedacted) : trace_text(file.name));
-  if (!id) return id.error();
-  out.string_id = *id;
-  return out;
-}
-
 }  // namespace
-
-std::string string_text(const usc_string& head, std::string_view bytes) {
-  switch (trace::string_holds(head.kind)) {
-    case trace::StringHolds::ADDRESS:
-      if ((head.flags & USC_STRING_REDACTED) == 0) return trace_text(socket_address_text(bytes));
-      break;
-    case trace::StringHolds::ARGUMENTS:
-      return trace::argument_list_json(bytes, (head.flags & USC_STRING_TRUNCATED) != 0);
-    case trace::StringHolds::TEXT_NUL:  // getcwd's result includes the NUL
-      if (bytes.ends_with('\0')) bytes.remove_suffix(1);
-      break;
-    default:
-      break;
-  }
-  return trace_text(bytes) + ((head.flags & USC_STRING_TRUNCATED) != 0 ? "…" : "");
-}
 
 Result<void> StringTable::prepare() {
   auto rows = database_.rows("string(value)", 1);
@@ -60,7 +23,7 @@ Result<void> StringTable::prepare() {
   return {};
 }
 
-std::optional<std::string_view> StringTable::kept(trace::StringRowId id) const {
+std::optional<std::string_view> StringTable::kept(StringRowId id) const {
   const auto place = static_cast<std::uint64_t>(id.value()) - 1;
   return place < kept_.size() ? std::optional(kept_[place]) : std::nullopt;
 }
@@ -82,19 +45,19 @@ void StringTable::keep(std::string_view text) {
   kept_.emplace_back(at, text.size());
 }
 
-void StringTable::remember(std::uint64_t hash, trace::StringRowId id, std::string_view text) {
+void StringTable::remember(std::uint64_t hash, StringRowId id, std::string_view text) {
   if (recent_.empty()) recent_.resize(kRecent);
   recent_[hash % kRecent] = {hash, id, std::string(text)};
 }
 
-Result<trace::StringRowId> StringTable::intern(std::string_view text) {
+Result<StringRowId> StringTable::intern(std::string_view text) {
   const std::uint64_t hash = std::hash<std::string_view>{}(text);
   auto found = find(hash, text);
   if (!found) return found.error();
   return *found ? Result(**found) : insert(hash, text);
 }
 
-Result<std::optional<trace::StringRowId>> StringTable::find(std::uint64_t hash, std::string_view text) {
+Result<std::optional<StringRowId>> StringTable::find(std::uint64_t hash, std::string_view text) {
   if (!recent_.empty())
     if (const Recent& recent = recent_[hash % kRecent]; recent.id && recent.hash == hash && recent.text == text)
       return std::optional(recent.id);
@@ -112,10 +75,10 @@ Result<std::optional<trace::StringRowId>> StringTable::find(std::uint64_t hash, 
     remember(hash, at->second, text);
     return std::optional(at->second);
   }
-  return known_.size() < most_known_ ? std::optional<trace::StringRowId>() : find_by_index(hash, text);
+  return known_.size() < most_known_ ? std::optional<StringRowId>() : find_by_index(hash, text);
 }
 
-Result<std::optional<trace::StringRowId>> StringTable::find_by_index(std::uint64_t hash, std::string_view text) {
+Result<std::optional<StringRowId>> StringTable::find_by_index(std::uint64_t hash, std::string_view text) {
   if (auto done = database_.inserter().settle(); !done) return done.error();
   if (!look_up_) {
     if (auto done = execute(database_.handle(), "CREATE INDEX string_value ON string(value)"); !done)
@@ -127,7 +90,7 @@ Result<std::optional<trace::StringRowId>> StringTable::find_by_index(std::uint64
   look_up_->bind(1, text);
   auto row = look_up_->step();
   if (!row) return row.error();
-  std::optional<trace::StringRowId> id;
+  std::optional<StringRowId> id;
   if (*row) id.emplace(look_up_->integer(0));
   look_up_->reset();
   if (id && !kept(*id)) remember(hash, *id, text);
@@ -141,8 +104,8 @@ Result<void> StringTable::finish() {
   return execute(database_.handle(), "DROP INDEX string_value");
 }
 
-Result<trace::StringRowId> StringTable::insert(std::uint64_t hash, std::string_view text) {
-  const trace::StringRowId id(++last_);
+Result<StringRowId> StringTable::insert(std::uint64_t hash, std::string_view text) {
+  const StringRowId id(++last_);
   if (auto done = rows_->add(text); !done) return done.error();
   if (known_.size() < most_known_) known_.emplace(hash, id);
   keep(text);
@@ -150,12 +113,12 @@ Result<trace::StringRowId> StringTable::insert(std::uint64_t hash, std::string_v
   return id;
 }
 
-Result<std::optional<std::string>> StringTable::text(trace::StringRowId id) {
+Result<std::optional<std::string>> StringTable::text(StringRowId id) {
   if (const auto own = kept(id)) return std::optional(std::string(*own));
   return read(id);
 }
 
-Result<std::optional<std::string>> StringTable::read(trace::StringRowId id) {
+Result<std::optional<std::string>> StringTable::read(StringRowId id) {
   if (auto done = database_.inserter().settle(); !done) return done.error();
   select_->bind(1, id);
   auto row = select_->step();
@@ -164,41 +127,6 @@ Result<std::optional<std::string>> StringTable::read(trace::StringRowId id) {
   if (*row) text = std::string(select_->text(0));
   select_->reset();
   return text;
-}
-
-Result<trace::OrderedString> intern_string(const trace::RawRecord& record, StringTable& strings,
-                                           ContentTable& contents) {
-  const auto head = record.as<usc_string>();
-  const std::string_view bytes = record.data<usc_string>(0, head.bytes);
-  trace::OrderedString out{.flags = head.flags, .arg = head.arg, .kind = head.kind};
-  const trace::StringHolds holds = trace::string_holds(head.kind);
-  if (holds == trace::StringHolds::NUMBERS || holds == trace::StringHolds::STRUCTURE)
-    std::memcpy(out.numbers.data(), bytes.data(), std::min(bytes.size(), sizeof(out.numbers)));
-  if (holds == trace::StringHolds::NUMBERS) return out;
-  if (holds == trace::StringHolds::OPENED) {
-    const trace::PassedFile file = trace::passed_file(bytes);
-    out.numbers = {file.dev, file.ino, file.space};
-    return out;
-  }
-  if (holds == trace::StringHolds::DESCRIPTOR) return intern_passed(head, bytes, strings);
-  if (trace::is_content(head.kind)) {
-    const trace::ContentParts parts = trace::content_parts(head, bytes);
-    for (const auto& [part, id] :
-         {std::pair(parts.structure, &out.structure_id), std::pair(parts.data, &out.data_id)}) {
-      if (!part) continue;
-      auto row = contents.intern(*part);
-      if (!row) return row.error();
-      *id = *row;
-    }
-    return out;
-  }
-  const std::string text = string_text(head, bytes);
-  auto id = strings.intern(text);
-  if (!id) return id.error();
-  out.string_id = *id;
-  if (!text.empty()) out.first = text.front();
-  out.is_special = text.starts_with("/proc/") || text.starts_with("/dev/");
-  return out;
 }
 
 }  // namespace uscope::store

@@ -11,19 +11,17 @@
 #include <unordered_map>
 #include <vector>
 
-#include "store/db/content_table.h"
 #include "store/db/database.h"
+#include "store/db/row_ids.h"
 #include "support/result.h"
-#include "trace/event_order.h"
-#include "trace/ids.h"
-#include "trace/raw_record.h"
+#include "trace/texts.h"
 
 namespace uscope::store {
 
 // Memory: the first texts, up to kKeptBytes and kKeptTexts; kRecent of the others; and some 50 bytes for each distinct
 // one up to kMostKnown. Beyond that, new texts are searched in the table itself by an index, which is slower but needs
 // no more memory. Whatever is read from the table ends the insert thread (db/row_inserter.h).
-class StringTable {
+class StringTable final : public trace::Texts {
  public:
   static constexpr std::size_t kKeptBytes = std::size_t{16} << 20;
   static constexpr std::size_t kKeptTexts = std::size_t{1} << 18;
@@ -38,51 +36,44 @@ class StringTable {
   Result<void> prepare();  // call it first
 
   // Returns the row of a text, and stores the text if it is new.
-  Result<trace::StringRowId> intern(std::string_view text);
+  Result<StringRowId> intern(std::string_view text) override;
 
   // Once all texts are interned: no index stays that a store does not have.
   Result<void> finish();
 
   // Returns the text of a row; nullopt if there is no such row.
-  Result<std::optional<std::string>> text(trace::StringRowId id);
+  Result<std::optional<std::string>> text(StringRowId id) override;
 
  private:
   struct Recent {
     std::uint64_t hash = 0;
-    trace::StringRowId id;
+    StringRowId id;
     std::string text;
   };
 
   // The text of a row, if it is kept.
-  [[nodiscard]] std::optional<std::string_view> kept(trace::StringRowId id) const;
+  [[nodiscard]] std::optional<std::string_view> kept(StringRowId id) const;
   void keep(std::string_view text);
-  Result<std::optional<std::string>> read(trace::StringRowId id);
-  void remember(std::uint64_t hash, trace::StringRowId id, std::string_view text);
-  Result<std::optional<trace::StringRowId>> find(std::uint64_t hash, std::string_view text);
-  Result<std::optional<trace::StringRowId>> find_by_index(std::uint64_t hash, std::string_view text);
-  Result<trace::StringRowId> insert(std::uint64_t hash, std::string_view text);
+  Result<std::optional<std::string>> read(StringRowId id);
+  void remember(std::uint64_t hash, StringRowId id, std::string_view text);
+  Result<std::optional<StringRowId>> find(std::uint64_t hash, std::string_view text);
+  Result<std::optional<StringRowId>> find_by_index(std::uint64_t hash, std::string_view text);
+  Result<StringRowId> insert(std::uint64_t hash, std::string_view text);
 
   DatabaseWriter& database_;
   std::size_t most_known_;
   std::size_t kept_texts_;
-  std::vector<std::unique_ptr<char[]>> blocks_;                       // of texts that are kept
-  std::size_t block_bytes_ = 0;                                       // of all blocks
-  char* block_end_ = nullptr;                                         // of the last block
-  std::size_t block_left_ = 0;                                        // bytes before it that are free
-  std::vector<std::string_view> kept_;                                // by id - 1
-  std::vector<Recent> recent_;                                        // by hash: of those not kept, the last of a slot
-  std::unordered_multimap<std::uint64_t, trace::StringRowId> known_;  // by hash
+  std::vector<std::unique_ptr<char[]>> blocks_;                // of texts that are kept
+  std::size_t block_bytes_ = 0;                                // of all blocks
+  char* block_end_ = nullptr;                                  // of the last block
+  std::size_t block_left_ = 0;                                 // bytes before it that are free
+  std::vector<std::string_view> kept_;                         // by id - 1
+  std::vector<Recent> recent_;                                 // by hash: of those not kept, the last of a slot
+  std::unordered_multimap<std::uint64_t, StringRowId> known_;  // by hash
   std::unique_ptr<TableRows> rows_;
   std::optional<Statement> select_;
   std::optional<Statement> look_up_;  // used once known_ is full
   std::int64_t last_ = 0;
 };
-
-// The text of a usc_string as it is stored: addresses by name, other bytes as UTF-8; a truncated text ends with "…".
-[[nodiscard]] std::string string_text(const usc_string& head, std::string_view bytes);
-
-// What a usc_string holds: the row of its text, its numbers, or the rows of its contents.
-Result<trace::OrderedString> intern_string(const trace::RawRecord& record, StringTable& strings,
-                                           ContentTable& contents);
 
 }  // namespace uscope::store

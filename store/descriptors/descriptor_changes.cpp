@@ -229,7 +229,7 @@ Result<void> DescriptorTracker::name_of_folder(const usc_event& event, const Des
     if (!found) return found.error();
     name = *found;
   } else if (path && (path->flags & (USC_STRING_REDACTED | USC_STRING_TRUNCATED)) == 0) {
-    auto text = strings_.text(path->string_id);
+    auto text = texts_.text(path->string_id);
     if (!text) return text.error();
     auto found = absolute(text->value_or(""), owner, AT_FDCWD, update);
     if (!found) return found.error();
@@ -269,7 +269,7 @@ Result<void> DescriptorTracker::follow_folder(const usc_event& event, Descriptor
 // Returns "" if unknown.
 Result<std::string> DescriptorTracker::last_component(const trace::OrderedString* path) {
   if (!path || (path->flags & (USC_STRING_REDACTED | USC_STRING_TRUNCATED)) != 0) return std::string();
-  auto text = strings_.text(path->string_id);
+  auto text = texts_.text(path->string_id);
   if (!text) return text.error();
   std::string_view name = *text ? std::string_view(**text) : std::string_view();
   while (name.ends_with('/')) name.remove_suffix(1);

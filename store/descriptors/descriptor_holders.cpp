@@ -6,7 +6,7 @@
 #include "store/descriptors/descriptor_tracker.h"
 
 namespace uscope::store {
-trace::StringRowId DescriptorTracker::name_of(const Descriptor& descriptor) const {
+trace::TextId DescriptorTracker::name_of(const Descriptor& descriptor) const {
   return descriptor.socket != 0 ? sockets_[descriptor.socket - 1].label : descriptor.name;
 }
 

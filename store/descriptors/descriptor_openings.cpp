@@ -94,8 +94,8 @@ std::optional<PathThroughDescriptor> path_through_descriptor(std::string_view pa
 
 }  // namespace
 
-Result<trace::StringRowId> DescriptorTracker::intern(std::string_view name) {
-  return strings_.intern(redactor_.hides(bytes_of(name)) ? kRedacted : name);
+Result<trace::TextId> DescriptorTracker::intern(std::string_view name) {
+  return texts_.intern(redactor_.hides(bytes_of(name)) ? kRedacted : name);
 }
 
 // Takes effect at the call's return; an empty `name` means an open descriptor of unknown kind.
@@ -153,7 +153,7 @@ Result<std::string> DescriptorTracker::absolute(const std::string& path, const D
   }
   if (path.starts_with('/')) return path;
   if (!sees_folders_) return std::string();
-  trace::StringRowId base = own.unsure ? trace::StringRowId() : own.working;
+  trace::TextId base = own.unsure ? trace::TextId() : own.working;
   std::uint64_t stamp = own.working_stamp;
   if (folder != AT_FDCWD) {
     const Descriptor* found = is_said(owner, update.time) ? known(*owner.table, folder) : nullptr;
@@ -163,7 +163,7 @@ Result<std::string> DescriptorTracker::absolute(const std::string& path, const D
     update.source = folder;
   }
   if (!base) return std::string();
-  auto text = strings_.text(base);
+  auto text = texts_.text(base);
   if (!text) return text.error();
   if (!*text || was_moved(**text, stamp)) return std::string();
   const bool is_base = (*text)->starts_with('/') && !(*text)->ends_with("…") && !is_own_path(**text);
@@ -189,24 +189,24 @@ const DescriptorOwner* DescriptorTracker::owner_of(std::uint32_t pid, const Desc
   return process ? owners_.first_of(process) : nullptr;
 }
 
-Result<trace::StringRowId> DescriptorTracker::through_descriptor(const usc_event& event, const DescriptorOwner& owner,
-                                                                 const trace::OrderedString& path) {
-  if ((path.flags & (USC_STRING_REDACTED | USC_STRING_TRUNCATED)) != 0) return trace::StringRowId();
-  auto text = strings_.text(path.string_id);
+Result<trace::TextId> DescriptorTracker::through_descriptor(const usc_event& event, const DescriptorOwner& owner,
+                                                            const trace::OrderedString& path) {
+  if ((path.flags & (USC_STRING_REDACTED | USC_STRING_TRUNCATED)) != 0) return trace::TextId();
+  auto text = texts_.text(path.string_id);
   if (!text) return text.error();
-  if (!*text) return trace::StringRowId();
+  if (!*text) return trace::TextId();
   if (is_own_executable(**text)) {
     // Programs ask for it to find where they are: then the link is meant.
     const std::string call = syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.kind);
-    if (call.starts_with("readlink") || call.starts_with("lstat")) return trace::StringRowId();
+    if (call.starts_with("readlink") || call.starts_with("lstat")) return trace::TextId();
   } else if (!path_through_descriptor(**text)) {
-    return trace::StringRowId();
+    return trace::TextId();
   }
   Return now = at_return(Return::Kind::kOpen, event, owner);
   now.time = event.entry_ns;
   auto name = absolute(**text, owner, AT_FDCWD, now);
   if (!name) return name.error();
-  return name->empty() || *name == **text ? Result(trace::StringRowId()) : intern(*name);
+  return name->empty() || *name == **text ? Result(trace::TextId()) : intern(*name);
 }
 
 bool DescriptorTracker::is_own_path(std::string_view path) {
@@ -233,7 +233,7 @@ Result<void> DescriptorTracker::open_path(const usc_event& event, DescriptorOwne
   const trace::OrderedString* path = find_string(strings, facts.path);
   is_known = is_known && path && path->string_id;
   if (!is_known) return open_as(std::move(update), "", false);
-  auto text = strings_.text(path->string_id);
+  auto text = texts_.text(path->string_id);
   if (!text) return text.error();
   const bool redacted = (path->flags & USC_STRING_REDACTED) != 0;
   auto name = redacted
@@ -279,7 +279,7 @@ Result<void> DescriptorTracker::follow_opening(const usc_event& event, Descripto
   const trace::OrderedString* name = find_string(strings, 0);
   std::optional<std::string> text;
   if (name && name->string_id) {
-    auto found = strings_.text(name->string_id);
+    auto found = texts_.text(name->string_id);
     if (!found) return found.error();
     text = *found;
   }
@@ -316,7 +316,7 @@ void DescriptorTracker::take_over(const usc_event& event, DescriptorOwner& owner
 }
 
 // 0: there are too many.
-std::uint32_t DescriptorTracker::new_socket(trace::StringRowId label) {
+std::uint32_t DescriptorTracker::new_socket(trace::TextId label) {
   if (sockets_.size() >= kMostSockets) return 0;
   sockets_.push_back({.label = label, .unconnected = label});
   return static_cast<std::uint32_t>(sockets_.size());
@@ -326,7 +326,7 @@ Result<void> DescriptorTracker::follow_socket(const usc_event& event, Descriptor
                                               std::span<const trace::OrderedString> strings) {
   std::string peer;
   if (const trace::OrderedString* address = find_string(strings, 1); address && address->string_id) {
-    auto text = strings_.text(address->string_id);
+    auto text = texts_.text(address->string_id);
     if (!text) return text.error();
     peer = text->value_or("");
   }
@@ -356,7 +356,7 @@ Result<void> DescriptorTracker::learn_address(const usc_event& event, Descriptor
   if (!found || found->socket == 0 || is_no_address(address)) return {};
   Socket& socket = sockets_[found->socket - 1];
   if (!socket.label) return {};
-  auto text = strings_.text(socket.label);
+  auto text = texts_.text(socket.label);
   if (!text) return text.error();
   const std::string before = text->value_or("");
   const auto has = [&](std::string_view relation) { return before.starts_with(relation); };
@@ -386,7 +386,7 @@ Result<void> DescriptorTracker::label_socket(const usc_event& event, DescriptorO
   update.descriptor.socket = found->socket;
   Socket& socket = sockets_[found->socket - 1];
   socket.has_address = !connects;
-  const trace::StringRowId before = socket.label;
+  const trace::TextId before = socket.label;
   socket.label = {};
   socket.stamp = ++stamp_;
   update.source_stamp = socket.stamp;

@@ -25,7 +25,7 @@ struct SharedTable {
 };
 
 struct SharedFolder {
-  trace::StringRowId working;       // none: unknown
+  trace::TextId working;            // none: unknown
   std::uint64_t working_stamp = 0;  // when it was set
   bool root_is_plain = false;       // the root is that of the mount namespace: an absolute path is what it looks like
   std::uint64_t root_stamp = 0;     // when that was found

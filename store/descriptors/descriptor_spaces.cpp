@@ -29,7 +29,7 @@ Result<void> DescriptorTracker::find_space(const usc_event& event, const Descrip
     return one.arg == arg && one.string_id && (one.flags & USC_STRING_REDACTED) == 0;
   });
   if (arg < 0 || path == strings.end()) return {};
-  auto text = strings_.text(path->string_id);
+  auto text = texts_.text(path->string_id);
   if (!text) return text.error();
   Return now = at_return(Return::Kind::kOpen, event, owner);
   now.time = event.entry_ns;

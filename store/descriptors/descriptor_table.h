@@ -16,14 +16,14 @@
 #include <unordered_map>
 #include <utility>
 
-#include "store/model/row_ids.h"
+#include "store/db/row_ids.h"
 #include "support/persistent_map.h"
 #include "trace/ids.h"
 
 namespace uscope::store {
 
 struct Descriptor {
-  trace::StringRowId name;     // none if it is not known, or of a socket
+  trace::TextId name;          // none if it is not known, or of a socket
   std::uint64_t stamp = 0;     // when it was set: unique, and later ones are larger
   bool close_on_exec = false;  // when it was set
   std::uint32_t socket = 0;    // DescriptorTracker's number of it, from 1; 0 = no socket, or not one of these

@@ -62,8 +62,8 @@ bool leaves_the_known(const usc_event& event, DescriptorCall call) {
 
 }  // namespace
 
-DescriptorTracker::DescriptorTracker(const Definitions& definitions, StringTable& strings)
-    : definitions_(definitions), strings_(strings) {
+DescriptorTracker::DescriptorTracker(const Definitions& definitions, trace::Texts& texts)
+    : definitions_(definitions), texts_(texts) {
   learn_what_is_recorded();
   if (!usable_) return;
   if (const auto home = definitions.meta.find("mount_space"); home != definitions.meta.end())
@@ -82,13 +82,13 @@ DescriptorTracker::DescriptorTracker(const Definitions& definitions, StringTable
   plan_happenings();
   if (const auto redact = definitions.meta.find("redact"); redact != definitions.meta.end()) {
     const auto patterns = nlohmann::json::parse(redact->second, nullptr, false);
-    std::vector<std::string> texts;
+    std::vector<std::string> hidden;
     for (std::size_t i = 0; patterns.is_array() && i < patterns.size(); i++)
       if (patterns[i].is_string()) {
-        texts.push_back(patterns[i].get<std::string>());  // as older tracers wrote it
-        texts.push_back(bytes_of(texts.back()));          // a trace's text
+        hidden.push_back(patterns[i].get<std::string>());  // as older tracers wrote it
+        hidden.push_back(bytes_of(hidden.back()));          // a trace's text
       }
-    redactor_ = Redactor(std::move(texts));
+    redactor_ = Redactor(std::move(hidden));
   }
 }
 
@@ -284,7 +284,7 @@ Result<void> DescriptorTracker::end_proc(ProcFacts& proc, std::uint64_t time) {
   const bool learns = may_learn(*table, time);
   for (std::size_t i = proc.first; i < proc.first + proc.count; i++) {
     const DescriptorFacts& fact = definitions_.descriptors[i];
-    auto id = strings_.intern(found_name(fact.target));
+    auto id = texts_.intern(found_name(fact.target));
     if (!id) return id.error();
     if (fact.fd == USC_FD_CWD) {
       if (folder->unsure || folder->under_way != 0 || folder->stamp != proc.folder_stamp) continue;
@@ -315,7 +315,7 @@ std::string DescriptorTracker::found_name(const std::string& target) {
 }
 
 // A socket that was there before, by what /proc calls it: several descriptors may be of one.
-std::uint32_t DescriptorTracker::found_socket(const std::string& target, trace::StringRowId label) {
+std::uint32_t DescriptorTracker::found_socket(const std::string& target, trace::TextId label) {
   std::uint32_t& number = found_sockets_[target.substr(0, target.find(' '))];
   if (number != 0) return number;
   number = new_socket(label);
@@ -430,7 +430,7 @@ void DescriptorTracker::name_arguments(const usc_event& event, const DescriptorO
     if ((facts.descriptors >> arg & 1) == 0) continue;
     const Descriptor* found = known(*owner.table, static_cast<int>(event.args[arg]));
     if (!found) continue;
-    if (const trace::StringRowId name = name_of(*found))
+    if (const trace::TextId name = name_of(*found))
       named_.push_back({.arg = arg, .string_id = name, .is_folder = found->is_folder, .space = found->space});
   }
 }
@@ -460,7 +460,7 @@ Result<void> DescriptorTracker::name_attached(const usc_event& event, trace::Pro
     if ((facts.descriptors >> arg & 1) == 0 || is_named) continue;
     const auto place = proc.places->find(descriptor_arg(event, static_cast<std::size_t>(arg)));
     if (place == proc.places->end()) continue;
-    auto name = strings_.intern(found_name(definitions_.descriptors[place->second].target));
+    auto name = texts_.intern(found_name(definitions_.descriptors[place->second].target));
     if (!name) return name.error();
     named_.push_back({.arg = arg, .string_id = *name, .late = proc.threads != 1});
   }
@@ -497,38 +497,38 @@ Result<void> DescriptorTracker::name_folders(const usc_event& event, const Descr
 }
 
 // None if it is not known, or if its path need not lead there any more.
-Result<trace::StringRowId> DescriptorTracker::working_folder(const DescriptorOwner& owner) {
+Result<trace::TextId> DescriptorTracker::working_folder(const DescriptorOwner& owner) {
   const SharedFolder& own = *owner.folder;
   const bool has_root = sees_roots_ && !own.unsure && own.root_is_plain && own.root_stamp > roots_forgotten_;
-  if (!has_root || !sees_folders_ || own.under_way != 0 || !own.working) return trace::StringRowId();
+  if (!has_root || !sees_folders_ || own.under_way != 0 || !own.working) return trace::TextId();
   const std::uint64_t moved = std::max(moved_any_, moved_all_);
   if (own.working != checked_.folder || own.working_stamp != checked_.set || moved != checked_.moved) {
-    auto text = strings_.text(own.working);
+    auto text = texts_.text(own.working);
     if (!text) return text.error();
     const bool is_whole = *text && (*text)->starts_with('/') && !(*text)->ends_with("…");
     checked_ = {own.working, own.working_stamp, moved, is_whole && !was_moved(**text, own.working_stamp)};
   }
-  return checked_.leads_there ? own.working : trace::StringRowId();
+  return checked_.leads_there ? own.working : trace::TextId();
 }
 
 // The same for a descriptor. An empty path is the descriptor itself, which keeps the name by which it was opened.
-Result<trace::StringRowId> DescriptorTracker::opened_folder(const DescriptorOwner& owner, int fd, std::uint64_t time,
-                                                            const trace::OrderedString& path) {
+Result<trace::TextId> DescriptorTracker::opened_folder(const DescriptorOwner& owner, int fd, std::uint64_t time,
+                                                       const trace::OrderedString& path) {
   const Descriptor* found = is_said(owner, time) ? known(*owner.table, fd) : nullptr;
-  if (!found) return trace::StringRowId();
-  const trace::StringRowId name = name_of(*found);
+  if (!found) return trace::TextId();
+  const trace::TextId name = name_of(*found);
   if (!name || path.first == 0 || found->stamp > std::max(moved_any_, moved_all_)) return name;
-  auto text = strings_.text(name);
+  auto text = texts_.text(name);
   if (!text) return text.error();
-  return *text && !was_moved(**text, found->stamp) ? name : trace::StringRowId();
+  return *text && !was_moved(**text, found->stamp) ? name : trace::TextId();
 }
 
 // Whether `--redact` hides what the two are together: then the folder is not said.
-Result<bool> DescriptorTracker::is_hidden(trace::StringRowId folder, const trace::OrderedString& path) {
+Result<bool> DescriptorTracker::is_hidden(trace::TextId folder, const trace::OrderedString& path) {
   if (redactor_.empty()) return false;
-  auto base = strings_.text(folder);
+  auto base = texts_.text(folder);
   if (!base) return base.error();
-  auto rest = strings_.text(path.string_id);
+  auto rest = texts_.text(path.string_id);
   if (!rest) return rest.error();
   return redactor_.hides(bytes_of(joined_path(base->value_or(""), rest->value_or(""))),
                          (path.flags & USC_STRING_TRUNCATED) != 0);

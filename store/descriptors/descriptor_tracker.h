@@ -33,7 +33,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "store/db/string_table.h"
 #include "store/descriptors/descriptor_calls.h"
 #include "store/descriptors/descriptor_owners.h"
 #include "store/descriptors/held_descriptors.h"
@@ -42,6 +41,7 @@
 #include "support/redactor.h"
 #include "syscalls/call_traits.h"
 #include "trace/event_order.h"
+#include "trace/texts.h"
 
 namespace uscope::store {
 
@@ -50,7 +50,7 @@ class DescriptorTracker {
   // A descriptor argument, and what it stood for when the call was entered.
   struct Named {
     int arg = -1;
-    trace::StringRowId string_id = {};
+    trace::TextId string_id = {};
     bool late = false;  // found after the call had begun, while other threads could have changed it
     bool is_folder = false;
     std::uint32_t space = 0;  // as Descriptor::space
@@ -60,13 +60,13 @@ class DescriptorTracker {
   struct Passed {
     int arg;
     int fd;
-    trace::StringRowId string_id;  // none: not known
-    bool late = false;             // looked up after the call
-    bool is_pidfd = false;         // the kernel has put it into the message (SCM_PIDFD)
+    trace::TextId string_id;  // none: not known
+    bool late = false;        // looked up after the call
+    bool is_pidfd = false;    // the kernel has put it into the message (SCM_PIDFD)
   };
 
   // Both must outlive this object.
-  DescriptorTracker(const Definitions& definitions, StringTable& strings);
+  DescriptorTracker(const Definitions& definitions, trace::Texts& texts);
 
   // Whether the call changes what descriptors or folders stand for, or tells what they do.
   [[nodiscard]] static bool has_effect(const usc_event& event);
@@ -85,14 +85,14 @@ class DescriptorTracker {
   [[nodiscard]] std::span<const Passed> passed() const { return passed_; }
 
   // The folder that the relative path of the last observed call begins at; none: unknown, or the path is not relative.
-  [[nodiscard]] trace::StringRowId folder() const { return folder_; }
+  [[nodiscard]] trace::TextId folder() const { return folder_; }
   // The file that its path leads to through a descriptor, the working directory or the program ("/proc/self/fd/3",
   // "/dev/stdin", "/proc/self/exe"); none: it does not, or what that is is not known.
-  [[nodiscard]] trace::StringRowId special() const { return special_; }
+  [[nodiscard]] trace::TextId special() const { return special_; }
   // MountSpaces::tag_of() of its path.
   [[nodiscard]] std::uint32_t space() const { return space_; }
   // The same for its second path, ObjectArgs::target.
-  [[nodiscard]] trace::StringRowId target_folder() const { return target_folder_; }
+  [[nodiscard]] trace::TextId target_folder() const { return target_folder_; }
 
  private:
   struct CallFacts {
@@ -119,7 +119,7 @@ class DescriptorTracker {
   struct PassedKey {
     std::uint64_t dev = 0;
     std::uint64_t ino = 0;
-    trace::StringRowId name = {};
+    trace::TextId name = {};
     bool is_socket = false;
     bool operator==(const PassedKey&) const = default;
   };
@@ -187,8 +187,8 @@ class DescriptorTracker {
   };
 
   struct Socket {
-    trace::StringRowId label = {};        // none: unknown
-    trace::StringRowId unconnected = {};  // its label without a peer: of socket() or bind()
+    trace::TextId label = {};        // none: unknown
+    trace::TextId unconnected = {};  // its label without a peer: of socket() or bind()
     std::uint64_t stamp = 0;
     bool has_address = false;  // of its own: it was bound
   };
@@ -206,7 +206,7 @@ class DescriptorTracker {
   void lose(const LossFacts& loss);
   void end_task(const TaskEnd& end);
   void exec(trace::TaskId task, std::optional<std::uint64_t> stamp, std::uint64_t time);
-  [[nodiscard]] trace::StringRowId name_of(const Descriptor& descriptor) const;
+  [[nodiscard]] trace::TextId name_of(const Descriptor& descriptor) const;
   [[nodiscard]] bool may_have_more(const DescriptorOwner& owner) const;
   [[nodiscard]] bool has_address(const Descriptor& descriptor) const;
   void hold(const DescriptorOwner& owner, int fd, const Descriptor& descriptor, std::uint64_t time, HeldUntil until);
@@ -222,16 +222,16 @@ class DescriptorTracker {
   void find_places(ProcFacts& proc) const;
   Result<void> name_folders(const usc_event& event, const DescriptorOwner& owner, const CallFacts& facts,
                             std::span<const trace::OrderedString> strings);
-  Result<trace::StringRowId> through_descriptor(const usc_event& event, const DescriptorOwner& owner,
-                                                const trace::OrderedString& path);
+  Result<trace::TextId> through_descriptor(const usc_event& event, const DescriptorOwner& owner,
+                                           const trace::OrderedString& path);
   void note_found_files();
   Result<void> find_space(const usc_event& event, const DescriptorOwner& owner, const CallFacts& facts,
                           std::span<const trace::OrderedString> strings);
   [[nodiscard]] std::uint32_t space_of(trace::ProcessId process) const;
-  Result<trace::StringRowId> working_folder(const DescriptorOwner& owner);
-  Result<trace::StringRowId> opened_folder(const DescriptorOwner& owner, int fd, std::uint64_t time,
-                                           const trace::OrderedString& path);
-  Result<bool> is_hidden(trace::StringRowId folder, const trace::OrderedString& path);
+  Result<trace::TextId> working_folder(const DescriptorOwner& owner);
+  Result<trace::TextId> opened_folder(const DescriptorOwner& owner, int fd, std::uint64_t time,
+                                      const trace::OrderedString& path);
+  Result<bool> is_hidden(trace::TextId folder, const trace::OrderedString& path);
   void observe_untraced(const usc_event& event, DescriptorCall call);
 
   // descriptor_changes.cpp: applies calls to tables and folders.
@@ -276,8 +276,8 @@ class DescriptorTracker {
   const DescriptorOwner* owner_of(std::uint32_t pid, const DescriptorOwner& caller, std::uint64_t time);
   void take_over(const usc_event& event, DescriptorOwner& owner);
   [[nodiscard]] trace::ProcessId process_of(std::uint32_t pid, trace::ProcessId caller, std::uint64_t time) const;
-  [[nodiscard]] std::uint32_t new_socket(trace::StringRowId label);
-  [[nodiscard]] std::uint32_t found_socket(const std::string& target, trace::StringRowId label);
+  [[nodiscard]] std::uint32_t new_socket(trace::TextId label);
+  [[nodiscard]] std::uint32_t found_socket(const std::string& target, trace::TextId label);
   [[nodiscard]] static std::string found_name(const std::string& target);
   Result<void> follow_pair(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
                            std::span<const trace::OrderedString> strings);
@@ -285,15 +285,15 @@ class DescriptorTracker {
                               std::span<const trace::OrderedString> strings);
   void follow_receiving(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
                         std::span<const trace::OrderedString> strings);
-  [[nodiscard]] trace::StringRowId name_of_received(const PassedKey& key) const;
+  [[nodiscard]] trace::TextId name_of_received(const PassedKey& key) const;
   [[nodiscard]] Descriptor received(const PassedKey& key);
   Result<void> open_as(Return update, std::string_view name, bool closes_on_exec);
   [[nodiscard]] static bool is_own_path(std::string_view path);
   Result<std::string> absolute(const std::string& path, const DescriptorOwner& owner, int folder, Return& update);
-  Result<trace::StringRowId> intern(std::string_view name);
+  Result<trace::TextId> intern(std::string_view name);
 
   const Definitions& definitions_;
-  StringTable& strings_;
+  trace::Texts& texts_;
   const std::vector<CallFacts>* facts_ = nullptr;  // by ABI and number
   bool usable_ = true;
   bool sees_tables_ = true;   // if false, tables change unseen: only calls that were attached to are named
@@ -328,13 +328,13 @@ class DescriptorTracker {
   std::unordered_map<PassedKey, Descriptor, PassedHash> sent_;  // what the sender knows of it
   MountSpaces spaces_;
   bool notes_found_files_ = false;  // once it is known that there are several namespaces
-  trace::StringRowId folder_;
-  trace::StringRowId special_;
+  trace::TextId folder_;
+  trace::TextId special_;
   std::uint32_t space_ = 0;
-  trace::StringRowId target_folder_;
+  trace::TextId target_folder_;
   // The last working directory that working_folder() has looked at.
   struct {
-    trace::StringRowId folder{};
+    trace::TextId folder{};
     std::uint64_t set = 0;
     std::uint64_t moved = 0;  // stamp of the last renaming then
     bool leads_there = false;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "store/db/database.h"
-#include "store/model/row_ids.h"
+#include "store/db/row_ids.h"
 #include "trace/ids.h"
 
 namespace uscope::store {
@@ -29,7 +29,7 @@ enum class HeldUntil : std::uint8_t {
 struct HeldDescriptor {
   trace::ProcessId process{};
   int fd = -1;  // -1: it may have had more, of which nothing is known
-  trace::StringRowId name{};
+  trace::TextId name{};
   EventRowId opened{};  // the call that opened it, of this process or of the one that it was inherited from; none: it
                         // was open before, or the call is no event
   std::optional<std::uint64_t> until_ns{};  // none: it was open when tracing ended

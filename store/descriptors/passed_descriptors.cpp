@@ -68,7 +68,7 @@ void DescriptorTracker::follow_receiving(const usc_event& event, DescriptorOwner
 }
 
 // As far as the sender is known by now.
-trace::StringRowId DescriptorTracker::name_of_received(const PassedKey& key) const {
+trace::TextId DescriptorTracker::name_of_received(const PassedKey& key) const {
   if (key.is_socket) {
     const auto socket = found_sockets_.find(proc_name_of_socket(key.ino));
     const bool is_known = socket != found_sockets_.end() && socket->second != 0;

@@ -5,23 +5,23 @@
 #include <array>
 #include <cstdint>
 
-#include "store/model/row_ids.h"
+#include "store/db/row_ids.h"
 #include "syscalls/call_traits.h"
 
 namespace uscope::store {
 
 // Both names none: it is not known.
 struct CallObject {
-  trace::StringRowId folder{};  // where a relative path begins
-  trace::StringRowId name{};
-  bool is_about_any = false;    // false: the call takes no path and no descriptor
-  bool is_path = false;         // `name` is a path that the call was given
-  bool is_folder = false;       // the call, or what opened its descriptor, says so
-  bool has_source = false;      // it reads from another object than the one that it writes to
-  trace::StringRowId source{};  // that one's name
-  bool has_target = false;      // it gives the object another name (rename, link), which is this one
-  trace::StringRowId target_folder{};
-  trace::StringRowId target{};
+  StringRowId folder{};  // where a relative path begins
+  StringRowId name{};
+  bool is_about_any = false;  // false: the call takes no path and no descriptor
+  bool is_path = false;       // `name` is a path that the call was given
+  bool is_folder = false;     // the call, or what opened its descriptor, says so
+  bool has_source = false;    // it reads from another object than the one that it writes to
+  StringRowId source{};       // that one's name
+  bool has_target = false;    // it gives the object another name (rename, link), which is this one
+  StringRowId target_folder{};
+  StringRowId target{};
   std::uint32_t space =
       0;                 // the mount namespace of the file, where it is another file than that of this name elsewhere
   bool changes = false;  // the call changes the object, if it succeeds

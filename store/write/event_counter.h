@@ -18,9 +18,9 @@
 #include <utility>
 #include <vector>
 
+#include "store/db/row_ids.h"
 #include "store/db/table_writer.h"
 #include "store/model/gathering_map.h"
-#include "store/model/row_ids.h"
 #include "store/write/cell_latency.h"
 #include "store/write/event_totals.h"
 #include "store/write/gap_writer.h"

@@ -8,8 +8,8 @@
 #include <tuple>
 #include <vector>
 
+#include "store/db/row_ids.h"
 #include "store/db/table_writer.h"
-#include "store/model/row_ids.h"
 #include "trace/latency.h"
 
 namespace uscope::store {

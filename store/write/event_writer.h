@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "store/db/database.h"
+#include "store/db/row_ids.h"
 #include "store/model/definitions.h"
 #include "store/model/flat_map.h"
-#include "store/model/row_ids.h"
 #include "store/write/event_counter.h"
 #include "store/write/frame_writer.h"
 #include "store/write/futex_writer.h"

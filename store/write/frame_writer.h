@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "store/db/database.h"
+#include "store/db/row_ids.h"
 #include "store/model/definitions.h"
-#include "store/model/row_ids.h"
 #include "symbolizer/names/frame_namer.h"
 #include "trace/own_libraries.h"
 #include "trace/trigger.h"

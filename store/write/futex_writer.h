@@ -9,7 +9,7 @@
 #include <string>
 
 #include "store/db/database.h"
-#include "store/model/row_ids.h"
+#include "store/db/row_ids.h"
 #include "trace/event_order.h"
 
 namespace uscope::store {

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "store/db/row_ids.h"
 #include "store/db/table_writer.h"
 #include "store/model/gathering_map.h"
-#include "store/model/row_ids.h"
 #include "trace/ids.h"
 #include "trace/loss_class.h"
 

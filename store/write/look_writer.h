@@ -6,8 +6,8 @@
 #include <functional>
 
 #include "store/db/database.h"
+#include "store/db/row_ids.h"
 #include "store/model/definitions.h"
-#include "store/model/row_ids.h"
 
 namespace uscope::store {
 

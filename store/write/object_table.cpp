@@ -35,7 +35,7 @@ const std::vector<std::uint8_t>& relations_of_calls() {
 std::size_t ObjectTable::KeyHash::operator()(const Key& key) const noexcept {
   constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15ULL;
   std::uint64_t hash = (std::uint64_t{key.relation} << 2U | std::uint64_t{key.is_path} << 1U | key.is_folder) * kFactor;
-  for (const trace::StringRowId id : {key.folder, key.name})
+  for (const StringRowId id : {key.folder, key.name})
     hash = (hash ^ hash >> 29U ^ static_cast<std::uint64_t>(id.value())) * kFactor;
   return static_cast<std::size_t>(hash ^ hash >> 32U);
 }
@@ -59,7 +59,7 @@ ObjectTable::Key ObjectTable::key_of(const usc_event& event, const CallObject& o
 Result<std::optional<std::string>> ObjectTable::name_of(const Key& key) {
   std::array<std::optional<std::string>, 2> texts;
   for (std::size_t i = 0; i < texts.size(); i++) {
-    const trace::StringRowId id = i == 0 ? key.folder : key.name;
+    const StringRowId id = i == 0 ? key.folder : key.name;
     if (!id) continue;
     auto text = strings_.text(id);
     if (!text) return text.error();

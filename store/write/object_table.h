@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "store/db/database.h"
+#include "store/db/row_ids.h"
 #include "store/db/string_table.h"
-#include "store/model/row_ids.h"
 #include "store/write/object_totals.h"
 
 namespace uscope::store {
@@ -40,8 +40,8 @@ class ObjectTable {
 
  private:
   struct Key {
-    trace::StringRowId folder;
-    trace::StringRowId name;
+    StringRowId folder;
+    StringRowId name;
     std::uint8_t relation = 0;  // place in relations_
     bool is_path = false;
     bool is_folder = false;

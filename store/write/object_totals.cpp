@@ -30,7 +30,7 @@ Result<void> ObjectTotals::prepare() {
 void ObjectTotals::add(const Facts& call, const CallObject& object) {
   const std::uint64_t bytes = std::min(call.bytes, bytes_left_);
   bytes_left_ -= bytes;
-  const auto total_of = [&](trace::StringRowId folder, trace::StringRowId name, std::int64_t error, Key::Part part,
+  const auto total_of = [&](StringRowId folder, StringRowId name, std::int64_t error, Key::Part part,
                             std::uint32_t space = 0) -> Total& {
     Total& total = totals_[{call.kind, call.process, call.image, call.trigger, call.runtime_trigger, folder, name,
                             space, error, part}];

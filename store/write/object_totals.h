@@ -10,9 +10,9 @@
 #include <memory>
 #include <vector>
 
+#include "store/db/row_ids.h"
 #include "store/db/table_writer.h"
 #include "store/model/gathering_map.h"
-#include "store/model/row_ids.h"
 #include "store/write/call_object.h"
 #include "trace/ids.h"
 
@@ -50,8 +50,8 @@ class ObjectTotals {
     trace::ImageId image;
     FrameRowId trigger;
     FrameRowId runtime_trigger;
-    trace::StringRowId folder;
-    trace::StringRowId name;
+    StringRowId folder;
+    StringRowId name;
     std::uint32_t space = 0;
     std::int64_t error = 0;
     enum class Part : std::uint8_t { kCall, kSource, kTarget } part = Part::kCall;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "store/db/database.h"
-#include "store/model/row_ids.h"
+#include "store/db/row_ids.h"
 #include "store/write/frame_writer.h"
 #include "trace/event_order.h"
 #include "trace/raw_record.h"

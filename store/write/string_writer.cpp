@@ -64,7 +64,7 @@ Result<void> StringWriter::write_contents(EventRowId event_id, const trace::Orde
   const bool late = (string.flags & USC_STRING_LATE) != 0;
   const bool cut = (string.flags & USC_STRING_TRUNCATED) != 0;
   const auto source = trace::is_from_kernel(string.kind) ? StringSource::kKernel : StringSource::kProgram;
-  const auto insert = [&](ContentHolds part, trace::ContentRowId id) {
+  const auto insert = [&](ContentHolds part, ContentRowId id) {
     return content_rows_->add(event_id, string.arg, static_cast<int>(part), static_cast<int>(source), maybe_id(id),
                               late, cut);
   };

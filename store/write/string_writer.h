@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "store/db/database.h"
+#include "store/db/row_ids.h"
 #include "store/db/string_table.h"
 #include "store/descriptors/descriptor_tracker.h"
 #include "store/model/definitions.h"
-#include "store/model/row_ids.h"
 #include "store/write/object_totals.h"
 #include "syscalls/call_traits.h"
 #include "trace/event_order.h"

@@ -120,7 +120,7 @@ TEST_F(LoaderBounds, ForksWithManyDescriptors) {
 TEST(DescriptorTableBounds, ForksCostNothingForEachDescriptor) {
   const auto seconds_for = [](int descriptors) {
     DescriptorTable table;
-    for (int fd = 0; fd < descriptors; fd++) table.set(fd, {trace::StringRowId(1), 1, fd % 2 == 0});
+    for (int fd = 0; fd < descriptors; fd++) table.set(fd, {trace::TextId(1), 1, fd % 2 == 0});
     return test::processor_seconds_of([&] {
       for (std::uint32_t i = 0; i < kMany; i++) {
         DescriptorTable child;

@@ -21,7 +21,7 @@ static_assert(!std::is_constructible_v<std::uint64_t, TaskId>);
 static_assert(std::is_constructible_v<TaskId, std::uint32_t>);
 static_assert(!std::is_constructible_v<TaskId, std::uint64_t>);
 static_assert(!std::is_constructible_v<TaskId, bool>);
-static_assert(std::is_constructible_v<RowId<struct AnyTable>, std::uint32_t>);
+static_assert(std::is_constructible_v<Id<struct Any, std::int64_t>, std::uint32_t>);
 
 // No kind is made of another one, or compared with it.
 template <typename Left, typename Right>
@@ -35,13 +35,13 @@ static_assert(!std::is_assignable_v<FileId&, std::uint32_t>);
 static_assert(Comparable<TaskId, TaskId>);
 static_assert(!Comparable<TaskId, ProcessId>);
 static_assert(!Comparable<TaskId, std::uint32_t>);
-static_assert(!Comparable<RowId<struct AnyTable>, RowId<struct OtherTable>>);
+static_assert(!Comparable<Id<struct Any, std::int64_t>, Id<struct Other, std::int64_t>>);
 
 static_assert(number_of(std::int64_t{-2}) == -2 && number_of(TaskId(7)) == 7);
 
 // An id is its integer, in memory too.
 static_assert(sizeof(TaskId) == sizeof(std::uint32_t) && std::is_trivially_copyable_v<TaskId>);
-static_assert(sizeof(RowId<struct AnyTable>) == sizeof(std::int64_t));
+static_assert(sizeof(Id<struct Any, std::int64_t>) == sizeof(std::int64_t));
 static_assert(sizeof(IdPair<TaskId, StackId>) == 2 * sizeof(std::uint32_t));
 static_assert(TaskId(7).value() == 7 && !TaskId() && TaskId(1) && TaskId(1) < TaskId(2));
 
@@ -56,7 +56,7 @@ TEST(Ids, AreOrderedAndHashedAsTheirNumbers) {
 
 TEST(Ids, AreWrittenAsTheirNumbers) {
   EXPECT_EQ(to_string(FileId(65535)), "65535");
-  EXPECT_EQ(to_string(RowId<struct AnyTable>(-1)), "-1");
+  EXPECT_EQ(to_string(Id<struct Any, std::int64_t>(-1)), "-1");
   std::ostringstream out;
   out << StackId(0x80000001U) << ' ' << ImageId();
   EXPECT_EQ(out.str(), "2147483649 0");

@@ -60,7 +60,7 @@ TEST_P(RowInserterTest, ValuesOfEveryKind) {
   const std::string nul("a\0b", 3);
   ASSERT_TRUE(waits->add(1, std::numeric_limits<std::uint64_t>::max(), std::uint8_t{7}, std::optional<int>(),
                          std::optional(-5), Blob{nul}, Blob{""}, LastingText{""}, std::nullopt, std::nullopt, true,
-                         trace::ProcessId(9U), 1, std::optional(trace::StringRowId(4)), false));
+                         trace::ProcessId(9U), 1, std::optional(StringRowId(4)), false));
   ASSERT_TRUE(waits->add(2, 0, 0, 0, 0, std::nullopt, std::nullopt, std::string_view(), 0, 0, 0, 0, 0, 0, 0));
   ASSERT_TRUE(writer_->inserter().settle());
   EXPECT_EQ(answer("SELECT json_array(address, op, expected, timeout_ns, hex(words), typeof(words_at_stop), "

@@ -15,18 +15,18 @@ namespace {
 
 TEST(DescriptorTableTest, CopiesWhatHasNotChangedSince) {
   DescriptorTable table;
-  table.set(3, {trace::StringRowId(10), 1, false});
-  table.set(4, {trace::StringRowId(11), 2, true});
+  table.set(3, {trace::TextId(10), 1, false});
+  table.set(4, {trace::TextId(11), 2, true});
   DescriptorTable copy;
   copy.take_copy(table, 2);
   table.close_range(3, 3);
   EXPECT_EQ(table.find(3), nullptr);
   ASSERT_NE(copy.find(3), nullptr);
-  EXPECT_EQ(copy.find(3)->name, trace::StringRowId(10));
+  EXPECT_EQ(copy.find(3)->name, trace::TextId(10));
   copy.drop_close_on_exec();
   EXPECT_EQ(copy.find(4), nullptr);
   EXPECT_NE(table.find(4), nullptr);
-  table.set(5, {trace::StringRowId(12), 3, false});
+  table.set(5, {trace::TextId(12), 3, false});
   copy.take_copy(table, 2);
   EXPECT_NE(copy.find(4), nullptr);
   EXPECT_EQ(copy.find(5), nullptr);
@@ -35,7 +35,7 @@ TEST(DescriptorTableTest, CopiesWhatHasNotChangedSince) {
 // The number was in use until the close: what the call has opened came after it.
 TEST(DescriptorTableTest, AnOpeningMayWaitForItsNumberToBeClosed) {
   DescriptorTable table;
-  table.set(3, {trace::StringRowId(10), 1, false});
+  table.set(3, {trace::TextId(10), 1, false});
   table.begin_open(3);
   EXPECT_NE(table.find(3), nullptr);
   EXPECT_FALSE(table.begin_close(3));
@@ -59,7 +59,7 @@ TEST(DescriptorTableTest, WhatIsClosedDuringAnOpeningIsNotKnown) {
 
 TEST(DescriptorTableTest, ReplacementsThatOverlapAreNotKnown) {
   DescriptorTable table;
-  table.set(3, {trace::StringRowId(10), 1, false});
+  table.set(3, {trace::TextId(10), 1, false});
   table.begin_replace(3);
   EXPECT_EQ(table.find(3), nullptr);
   table.begin_replace(3);
@@ -71,7 +71,7 @@ TEST(DescriptorTableTest, ReplacementsThatOverlapAreNotKnown) {
 
 TEST(DescriptorTableTest, TellsWhatChangedWhileWatched) {
   DescriptorTable table;
-  table.set(3, {trace::StringRowId(10), 1, false});
+  table.set(3, {trace::TextId(10), 1, false});
   table.watch();
   EXPECT_FALSE(table.was_changed(3));
   table.close_range(5, 7);
@@ -91,7 +91,7 @@ TEST(DescriptorTableTest, IsBounded) {
   const auto most = static_cast<int>(DescriptorTable::kMostOfOne);
   std::vector<DescriptorTable> tables(DescriptorTable::kMost / DescriptorTable::kMostOfOne + 1);
   for (DescriptorTable& table : tables)
-    for (int fd = 0; fd <= most; fd++) table.set(fd, {trace::StringRowId(1), 1, false});
+    for (int fd = 0; fd <= most; fd++) table.set(fd, {trace::TextId(1), 1, false});
   EXPECT_NE(tables.front().find(most - 1), nullptr);
   EXPECT_EQ(tables.front().find(most), nullptr);
   EXPECT_EQ(tables.back().find(1), nullptr);
@@ -108,8 +108,8 @@ TEST(DescriptorTableTest, IsBounded) {
 
 TEST(DescriptorTableTest, CopiesTakeNothingThatMayBeNewer) {
   DescriptorTable table;
-  table.set(3, {trace::StringRowId(10), 1, false});
-  for (int i = 0; i < 2000; i++) table.set(4, {trace::StringRowId(11), 2 + static_cast<std::uint64_t>(i), false});
+  table.set(3, {trace::TextId(10), 1, false});
+  for (int i = 0; i < 2000; i++) table.set(4, {trace::TextId(11), 2 + static_cast<std::uint64_t>(i), false});
   DescriptorTable copy;
   copy.take_copy(table, 1);  // too much has happened since
   EXPECT_EQ(copy.find(3), nullptr);

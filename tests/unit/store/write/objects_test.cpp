@@ -316,7 +316,7 @@ TEST(ObjectTotalsTest, ManyObjectsAreWrittenInParts) {
                 .duration = 2,
                 .bytes = 3,
                 .error = i % 2 == 0 ? 2 : 0},
-               {.folder = {}, .name = trace::StringRowId(1 + i % 10), .is_about_any = true});
+               {.folder = {}, .name = StringRowId(1 + i % 10), .is_about_any = true});
   ASSERT_TRUE(totals.write());
   ASSERT_TRUE(database->inserter().settle());
   auto query = database->prepare(

@@ -112,11 +112,11 @@ TEST(StringTableTest, StoresEachTextOnceWhateverItRemembers) {
       ASSERT_TRUE(strings.prepare());
       writer->inserter().start_thread();
       constexpr int kTexts = 6000;  // more than are remembered as recent
-      std::vector<trace::StringRowId> ids;
+      std::vector<StringRowId> ids;
       for (int i = 0; i < kTexts; i++) {
         auto id = strings.intern("text " + std::to_string(i));
         ASSERT_TRUE(id) << id.error().what;
-        EXPECT_EQ(*id, trace::StringRowId(i + 1));
+        EXPECT_EQ(*id, StringRowId(i + 1));
         ids.push_back(*id);
       }
       for (int i = 0; i < kTexts; i++) {
@@ -125,11 +125,11 @@ TEST(StringTableTest, StoresEachTextOnceWhateverItRemembers) {
         EXPECT_EQ(*id, ids[static_cast<std::size_t>(i)]);
       }
       for (const int i : {16, kTexts - 1}) {
-        auto text = strings.text(trace::StringRowId(i + 1));
+        auto text = strings.text(StringRowId(i + 1));
         ASSERT_TRUE(text) << text.error().what;
         EXPECT_EQ(*text, "text " + std::to_string(i));
       }
-      auto text = strings.text(trace::StringRowId(kTexts + 1));
+      auto text = strings.text(StringRowId(kTexts + 1));
       ASSERT_TRUE(text);
       EXPECT_FALSE(*text);
       ASSERT_TRUE(strings.finish());
@@ -152,7 +152,7 @@ TEST(StringTableTest, KeepsLongTextsApart) {
   for (std::size_t i = 0; i < 40; i++) texts.emplace_back(i * i * 100, static_cast<char>('a' + i % 26));
   for (const std::string& text : texts) ASSERT_TRUE(strings.intern(text));
   for (std::size_t i = 0; i < texts.size(); i++)
-    EXPECT_EQ(*strings.text(trace::StringRowId(static_cast<std::int64_t>(i + 1))), texts[i]);
+    EXPECT_EQ(*strings.text(StringRowId(static_cast<std::int64_t>(i + 1))), texts[i]);
 }
 
 }  // namespace
