@@ -20,9 +20,9 @@
 #include <string_view>
 #include <system_error>
 
+#include "store/db/content_table.h"
 #include "store/db/database.h"
 #include "store/db/schema.h"
-#include "store/db/content_table.h"
 #include "store/db/string_table.h"
 #include "store/model/definitions.h"
 #include "store/write/event_writer.h"

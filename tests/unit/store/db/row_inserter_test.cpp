@@ -8,6 +8,7 @@
 #include <string>
 
 #include "store/db/database.h"
+#include "store/db/row_ids.h"
 #include "tests/unit/trace/raw_trace.h"
 
 namespace uscope::store {
