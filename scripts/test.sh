@@ -25,7 +25,7 @@ stage() { printf '== %s (%d:%02d)\n' "$1" $((SECONDS / 60)) $((SECONDS % 60)); }
 # What has been edited since the last commit but one.
 changed() {
   { git diff --name-only HEAD~1 2>/dev/null || git ls-files; git ls-files --others --exclude-standard; } |
-    grep -E '^(support|trace|syscalls|symbolizer|tracer|store|query|analyzer|live|exporters|cli)/.*\.cpp$' | while read -r file; do [ -f "$file" ] && echo "$file"; done
+    grep -E '^(support|trace|syscalls|symbolizer|tracer|descriptors|store|query|analyzer|live|exporters|cli)/.*\.cpp$' | while read -r file; do [ -f "$file" ] && echo "$file"; done
 }
 
 scripts/install-deps.sh test

@@ -29,7 +29,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FOLDERS = ("support", "trace", "syscalls", "symbolizer", "tracer", "store", "query", "analyzer", "live", "exporters", "cli")
+FOLDERS = ("support", "trace", "syscalls", "symbolizer", "tracer", "descriptors", "store", "query", "analyzer", "live", "exporters", "cli")
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "uscope-tidy"
 # The analyzer follows 15,000 states of a function instead of 225,000, and no calls into the standard library, which takes a fifth of the
 # time. `--deep` has it follow all, before a release.

@@ -12,7 +12,7 @@
 #include "cli/session/record_probes.h"
 #include "cli/session/record_target.h"
 #include "cli/terminal/text_width.h"
-#include "store/descriptors/descriptor_calls.h"
+#include "descriptors/descriptor_calls.h"
 #include "support/redactor.h"
 #include "support/text.h"
 #include "syscalls/call_traits.h"
@@ -52,7 +52,7 @@ Result<std::uint64_t> parse_size(const std::string& text) {
 // Calls that change what descriptors and folders stand for are followed where `-e` leaves them out: the others' names
 // depend on them.
 bool is_followed(usc_abi abi, std::uint32_t nr) {
-  return store::descriptor_call(syscalls::syscall_name(abi, nr)) != store::DescriptorCall::kNone;
+  return descriptors::descriptor_call(syscalls::syscall_name(abi, nr)) != descriptors::DescriptorCall::kNone;
 }
 
 // Whether a call takes a descriptor or a path: then its names depend on the others.
@@ -115,7 +115,8 @@ void choose_strings(const RecordVerbOptions& options, bool follows, usc_config& 
   const auto chosen = [&](usc_abi abi, std::uint32_t nr) {
     const std::uint64_t kinds = syscalls::syscall_strings(abi, nr, options.data_bytes != 0);
     if (options.no_strings) return kinds == usc_string_slot(0, USC_STRING_FUTEX) ? kinds : 0;
-    const bool opens = store::descriptor_call(syscalls::syscall_name(abi, nr)) == store::DescriptorCall::kOpen;
+    const bool opens =
+        descriptors::descriptor_call(syscalls::syscall_name(abi, nr)) == descriptors::DescriptorCall::kOpen;
     return kinds | (opens ? std::uint64_t{USC_CALL_OPENS} : 0) |
            (follows && is_followed(abi, nr) ? std::uint64_t{USC_CALL_FOLLOWED} : 0);
   };
@@ -208,7 +209,7 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options)
       {"mode", std::to_string(options.mode)},
       {"frames", std::to_string(options.budget)},
       {"calls", !options.paths.empty() && options.calls == "all" ? kWithObjects : options.calls},
-      {"followed", !follows ? "" : fmt::format("{}", fmt::join(store::all_descriptor_calls(), ","))},
+      {"followed", !follows ? "" : fmt::format("{}", fmt::join(descriptors::all_descriptor_calls(), ","))},
       {"target", trace_text(Redactor(options.redact).hides(describe_target(options)) ? std::string(kRedacted)
                                                                                      : describe_target(options))},
       {"strings", std::to_string(out.config.string_bytes)},

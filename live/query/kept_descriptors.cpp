@@ -12,7 +12,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "store/descriptors/descriptor_calls.h"
+#include "descriptors/descriptor_calls.h"
 #include "syscalls/syscall_table.h"
 #include "trace/record_type.h"
 #include "uscope/descriptor_calls.h"
@@ -20,14 +20,14 @@
 namespace uscope::query {
 namespace {
 
-using store::DescriptorCall;
+using descriptors::DescriptorCall;
 
 DescriptorCall call_of(const usc_event& event) {
   static const std::vector<DescriptorCall> all = [] {
     std::vector<DescriptorCall> made;
     for (std::uint32_t abi = 0; abi < USC_ABI_COUNT; abi++)
       for (std::uint32_t nr = 0; nr < syscalls::kSyscallNumbers; nr++)
-        made.push_back(store::descriptor_call(syscalls::syscall_name(static_cast<usc_abi>(abi), nr)));
+        made.push_back(descriptors::descriptor_call(syscalls::syscall_name(static_cast<usc_abi>(abi), nr)));
     return made;
   }();
   const bool is_call =

@@ -105,7 +105,8 @@ Result<bool> SetWriter::write_of(const Look& look, EventRowId event_id, const us
   return true;
 }
 
-Result<void> SetWriter::write_passed(EventRowId event_id, std::span<const DescriptorTracker::Passed> passed) {
+Result<void> SetWriter::write_passed(EventRowId event_id,
+                                     std::span<const descriptors::DescriptorTracker::Passed> passed) {
   std::int64_t place = 0;
   for (const auto& [arg, fd, name, late, is_pidfd] : passed)
     if (auto done = rows_->add(event_id, arg, place++, fd, LastingText{is_pidfd ? "pidfd" : "passed"}, maybe_id(name),

@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
+#include "descriptors/descriptor_tracker.h"
 #include "store/db/database.h"
 #include "store/db/row_ids.h"
 #include "store/db/string_table.h"
-#include "store/descriptors/descriptor_tracker.h"
 #include "store/model/definitions.h"
 #include "uscope/record.h"
 
@@ -33,7 +33,7 @@ class SetWriter {
 
   // `event_id` is the event's row.
   Result<void> write(EventRowId event_id, const usc_event& event);
-  Result<void> write_passed(EventRowId event_id, std::span<const DescriptorTracker::Passed> passed);
+  Result<void> write_passed(EventRowId event_id, std::span<const descriptors::DescriptorTracker::Passed> passed);
 
  private:
   // What a look found of a thread that was asleep in such a call.

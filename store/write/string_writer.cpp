@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "store/descriptors/descriptor_calls.h"
+#include "descriptors/descriptor_calls.h"
 #include "store/write/call_object.h"
 #include "support/redactor.h"
 #include "syscalls/syscall_table.h"
@@ -110,8 +110,8 @@ Result<void> StringWriter::observe(const usc_event& event, std::span<const trace
 }
 
 Result<void> StringWriter::write(EventRowId event_id) {
-  descriptors_.set_row(event_id);
-  for (const DescriptorTracker::Named& one : named_)
+  descriptors_.set_event(descriptors::EventId(event_id.value()));
+  for (const descriptors::DescriptorTracker::Named& one : named_)
     if (auto done = insert(event_id, one.arg, one.string_id, one.late, StringSource::kDescriptor); !done) return done;
   if (auto done = write_texts(event_id, texts_); !done) return done;
   if (image_ == nullptr) return {};
@@ -121,13 +121,30 @@ Result<void> StringWriter::write(EventRowId event_id) {
   return id ? insert(event_id, argv_, *id, false, StringSource::kProgram) : id.error();
 }
 
+// Writes who had what open.
+Result<void> StringWriter::finish() {
+  const auto all = descriptors_.finish();
+  if (!all) return all.error();
+  auto insert = database_.prepare("INSERT INTO held_descriptor VALUES(?1, ?2, ?3, ?4, ?5, ?6)");
+  if (!insert) return insert.error();
+  for (const descriptors::HeldDescriptor& held : *all) {
+    const auto until = held.until_ns ? std::optional(static_cast<std::int64_t>(*held.until_ns)) : std::nullopt;
+    auto done = insert->run(held.process, held.fd, maybe_id(held.name), maybe_id(held.opened), until,
+                            descriptors::held_until_name(held.until));
+    if (!done) return done;
+  }
+  return {};
+}
+
 // The path that was passed, where it could not be read, or not all of it, and in old traces. The kernel keeps
 // "/dev/fd/3/sub" of what execveat began at descriptor 3, and "/dev/fd/3" of an empty path.
 Result<trace::OrderedString> StringWriter::executed_path(const usc_event& event, const ImageFacts& image,
                                                          ExecArgs args) {
   std::string_view path = image.path;
   const std::string folder =
-      args.path > 0 ? fmt::format("/dev/fd/{}", descriptor_arg(event, static_cast<std::size_t>(args.path) - 1)) : "";
+      args.path > 0
+          ? fmt::format("/dev/fd/{}", descriptors::descriptor_arg(event, static_cast<std::size_t>(args.path) - 1))
+          : "";
   if (!folder.empty() && path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/'))
     path.remove_prefix(std::min(path.size(), folder.size() + 1));
   auto id = strings_.intern(path);
@@ -154,7 +171,7 @@ bool StringWriter::tells_folder(const usc_event& event, const syscalls::ObjectAr
 
 // A path counts before a descriptor, and so does an address that the program passed. A path that is null stands for its
 // folder (utimensat), and an empty one for the descriptor.
-void StringWriter::find_object(const usc_event& event, std::span<const DescriptorTracker::Named> named,
+void StringWriter::find_object(const usc_event& event, std::span<const descriptors::DescriptorTracker::Named> named,
                                std::span<const trace::OrderedString> strings) {
   const syscalls::ObjectArgs& args = object_args_of(event.abi, event.kind);
   std::array<std::uint64_t, 6> values{};
@@ -162,9 +179,9 @@ void StringWriter::find_object(const usc_event& event, std::span<const Descripto
   object_ = object_without_names(args, values);
   if (!object_.is_about_any) return;
   const auto descriptor = [&](int arg) {
-    const auto at =
-        std::find_if(named.begin(), named.end(), [arg](const DescriptorTracker::Named& one) { return one.arg == arg; });
-    return arg < 0 || at == named.end() ? DescriptorTracker::Named{} : *at;
+    const auto at = std::find_if(named.begin(), named.end(),
+                                 [arg](const descriptors::DescriptorTracker::Named& one) { return one.arg == arg; });
+    return arg < 0 || at == named.end() ? descriptors::DescriptorTracker::Named{} : *at;
   };
   const auto text = [&](int arg) -> const trace::OrderedString* {
     const auto at = std::find_if(strings.begin(), strings.end(), [arg](const trace::OrderedString& one) {
@@ -172,7 +189,7 @@ void StringWriter::find_object(const usc_event& event, std::span<const Descripto
     });
     return arg < 0 || at == strings.end() || !at->string_id ? nullptr : &*at;
   };
-  const auto take = [this](const DescriptorTracker::Named& one) {
+  const auto take = [this](const descriptors::DescriptorTracker::Named& one) {
     object_.name = one.string_id;
     object_.is_folder = one.is_folder;
     object_.space = one.space;

@@ -9,10 +9,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "descriptors/descriptor_tracker.h"
 #include "store/db/database.h"
 #include "store/db/row_ids.h"
 #include "store/db/string_table.h"
-#include "store/descriptors/descriptor_tracker.h"
 #include "store/model/definitions.h"
 #include "store/write/object_totals.h"
 #include "syscalls/call_traits.h"
@@ -42,7 +42,7 @@ class StringWriter {
 
   // Whether a call is no event, but only tells what descriptors and folders stand for.
   [[nodiscard]] static bool is_followed(const usc_event& event) {
-    return (event.flags & USC_EVENT_FOLLOWED) != 0 && DescriptorTracker::has_effect(event);
+    return (event.flags & USC_EVENT_FOLLOWED) != 0 && descriptors::DescriptorTracker::has_effect(event);
   }
   Result<void> follow(const usc_event& event, std::span<const trace::OrderedString> strings) {
     auto done = descriptors_.observe(event, strings);
@@ -53,10 +53,10 @@ class StringWriter {
   Result<void> write_texts(EventRowId event_id, std::span<const trace::OrderedString> strings);
 
   // The descriptors in the messages of the call observed last.
-  [[nodiscard]] std::span<const DescriptorTracker::Passed> passed() const { return descriptors_.passed(); }
+  [[nodiscard]] std::span<const descriptors::DescriptorTracker::Passed> passed() const { return descriptors_.passed(); }
 
   // After the last event.
-  Result<void> finish() { return descriptors_.finish(database_); }
+  Result<void> finish();
 
   // What the call observed last is about.
   [[nodiscard]] const CallObject& object() const { return object_; }
@@ -71,7 +71,7 @@ class StringWriter {
   Result<void> insert(EventRowId event_id, int arg, StringRowId string_id, bool late, StringSource source);
   Result<void> write_contents(EventRowId event_id, const trace::OrderedString& string);
   Result<trace::OrderedString> executed_path(const usc_event& event, const ImageFacts& image, ExecArgs args);
-  void find_object(const usc_event& event, std::span<const DescriptorTracker::Named> named,
+  void find_object(const usc_event& event, std::span<const descriptors::DescriptorTracker::Named> named,
                    std::span<const trace::OrderedString> strings);
   [[nodiscard]] static bool tells_folder(const usc_event& event, const syscalls::ObjectArgs& args,
                                          std::span<const trace::OrderedString> strings);
@@ -81,14 +81,14 @@ class StringWriter {
   DatabaseWriter& database_;
   const Definitions& definitions_;
   StringTable& strings_;
-  DescriptorTracker descriptors_;
+  descriptors::DescriptorTracker descriptors_;
   std::unique_ptr<TableRows> rows_;
   std::unique_ptr<TableRows> content_rows_;
   CallObject object_;
   // Of the call observed last.
   std::span<const trace::OrderedString> texts_;
   std::vector<trace::OrderedString> with_path_;  // which texts_ is, of an exec
-  std::span<const DescriptorTracker::Named> named_;
+  std::span<const descriptors::DescriptorTracker::Named> named_;
   const ImageFacts* image_ = nullptr;
   int argv_ = -1;
   std::vector<ExecArgs> exec_args_;                                          // by ABI and number

@@ -67,13 +67,13 @@ ALLOWED = {
     "tracer/walk": (
         "include/uscope support symbolizer/oracle symbolizer/rows trace tracer/backend tracer/files tracer/model "
         "tracer/scouts"),
+    "descriptors": "include/uscope store/model support syscalls trace",
     "store": "store/db store/model store/write support symbolizer/names trace",
     "store/db": "store/files support syscalls trace",
-    "store/descriptors": "include/uscope store/db store/model support syscalls trace",
     "store/files": "include/uscope support",
     "store/model": "include/uscope support trace",
     "store/write": (
-        "include/uscope store/db store/descriptors store/model support symbolizer/names syscalls trace"),
+        "descriptors include/uscope store/db store/model support symbolizer/names syscalls trace"),
     "query/plan": "include/uscope query/sql store/db support syscalls trace",
     "query/sql": "support",
     "analyzer/deadlock": "analyzer/read include/uscope store/db support syscalls trace",
@@ -88,7 +88,7 @@ ALLOWED = {
         "include/uscope support support/process support/sandbox symbolizer/names syscalls trace tracer/collect tracer/files "
         "tracer/jit tracer/model"),
     "live/query": (
-        "include/uscope query/plan query/sql store store/db store/descriptors store/files support support/process support/sandbox "
+        "descriptors include/uscope query/plan query/sql store store/db store/files support support/process support/sandbox "
         "symbolizer/names syscalls trace"),
     "exporters": "analyzer/read store/db support trace",
     "exporters/profiles": "analyzer/read exporters store/db support",
@@ -101,8 +101,8 @@ ALLOWED = {
         "analyzer/deadlock analyzer/diff analyzer/files analyzer/read analyzer/summary analyzer/time cli/terminal live "
         "store/db support syscalls trace tracer/targets"),
     "cli/session": (
-        "analyzer/deadlock analyzer/read cli/render cli/terminal include/uscope live/query query/plan store store/db "
-        "store/descriptors store/files store/model support support/process support/sandbox symbolizer/debug_files syscalls trace tracer/collect tracer/files "
+        "analyzer/deadlock analyzer/read cli/render cli/terminal descriptors include/uscope live/query query/plan store store/db "
+        "store/files store/model support support/process support/sandbox symbolizer/debug_files syscalls trace tracer/collect tracer/files "
         "tracer/host tracer/model tracer/process tracer/recorder tracer/targets"),
     "cli/terminal": "support",
     "cli/verbs": (
@@ -113,7 +113,7 @@ ALLOWED = {
 }
 
 C_SUFFIXES = (".h", ".c", ".cpp", ".def")
-TOPS = ("include", "bpf", "kmod", "support", "trace", "syscalls", "symbolizer", "tracer", "store", "analyzer", "query",
+TOPS = ("include", "bpf", "kmod", "support", "trace", "syscalls", "symbolizer", "tracer", "descriptors", "store", "analyzer", "query",
         "live", "exporters", "cli")
 
 

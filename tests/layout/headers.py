@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 
-FOLDERS = ("support", "trace", "syscalls", "symbolizer", "tracer", "store", "analyzer", "query", "live",
+FOLDERS = ("support", "trace", "syscalls", "symbolizer", "tracer", "descriptors", "store", "analyzer", "query", "live",
            "exporters", "cli")
 # Parts of one .cpp in a file of their own, for which the .cpp defines what they need.
 PARTS = {"syscalls/flag_tables.h"}

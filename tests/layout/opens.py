@@ -6,7 +6,7 @@ import os
 import re
 import sys
 
-ROOMS = ("support", "trace", "syscalls", "symbolizer", "tracer", "store", "analyzer", "query", "live", "exporters", "pages", "cli")
+ROOMS = ("support", "trace", "syscalls", "symbolizer", "tracer", "descriptors", "store", "analyzer", "query", "live", "exporters", "pages", "cli")
 
 PROC = "only files of /proc that the kernel makes"
 OWN = "what uscope itself made, or makes"

@@ -9,7 +9,7 @@ import pathlib
 import re
 import sys
 
-FOLDERS = ("support", "trace", "syscalls", "symbolizer", "tracer", "store", "query", "analyzer", "live", "exporters", "cli", "tests/unit")
+FOLDERS = ("support", "trace", "syscalls", "symbolizer", "tracer", "descriptors", "store", "query", "analyzer", "live", "exporters", "cli", "tests/unit")
 NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'', re.DOTALL)
 # At the beginning of a line, since namespaces do not indent and bodies do: what it gives, its name, and what it takes.
 FUNCTION = re.compile(r"^(?!using |struct |class |enum |template |return |namespace )[A-Za-z_][\w:<>,&*\[\] \n]*?[ &*](\w+)\(", re.MULTILINE)

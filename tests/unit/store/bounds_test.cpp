@@ -2,7 +2,7 @@
 // What loading costs grows with the trace, whatever a program did often.
 #include <functional>
 
-#include "store/descriptors/descriptor_table.h"
+#include "descriptors/descriptor_table.h"
 #include "syscalls/syscall_table.h"
 #include "tests/support/crowd.h"
 #include "tests/support/processor_time.h"
@@ -119,11 +119,11 @@ TEST_F(LoaderBounds, ForksWithManyDescriptors) {
 // A server with as many descriptors as a process is known to have, which forks and closes all of them but one.
 TEST(DescriptorTableBounds, ForksCostNothingForEachDescriptor) {
   const auto seconds_for = [](int descriptors) {
-    DescriptorTable table;
+    descriptors::DescriptorTable table;
     for (int fd = 0; fd < descriptors; fd++) table.set(fd, {trace::TextId(1), 1, fd % 2 == 0});
     return test::processor_seconds_of([&] {
       for (std::uint32_t i = 0; i < kMany; i++) {
-        DescriptorTable child;
+        descriptors::DescriptorTable child;
         child.take_copy(table, 1);
         child.set_close_on_exec(3, 3, true);
         child.close_range(5, descriptors);

@@ -2,17 +2,14 @@
 // A synthetic trace of calls on descriptors, and the names that the loader gives them.
 #pragma once
 
-#include <fcntl.h>
-
-#include <cstdint>
 #include <string>
 
-#include "syscalls/syscall_table.h"
+#include "tests/unit/descriptors/calls_of.h"
 #include "tests/unit/store/load_support.h"
 
 namespace uscope::store {
 
-class DescriptorsTest : public LoaderTest {
+class DescriptorsTest : public CallsOf<LoaderTest> {
  protected:
   void SetUp() override {
     usual();
@@ -20,50 +17,12 @@ class DescriptorsTest : public LoaderTest {
     trace_->descriptor(1, USC_FD_END, "", kStart);
   }
 
-  // Task 1 made another one by the last call.
-  void make(std::uint32_t task, std::uint32_t process, std::uint32_t shares = 0) {
-    trace_->task({.task = task,
-                  .process = process,
-                  .parent_task = 1,
-                  .pid = 99 + process,
-                  .tid = 99 + task,
-                  .flags = USC_TASK_FORKED | shares | (process != 1 ? USC_TASK_PROCESS : 0U),
-                  .time = next_ + 3});
-  }
-  // The task of the calls that follow; the first ones are task 1's.
-  void of_task(std::uint32_t task) { task_ = task; }
-
-  // A call that is entered at the next moment and returns 5 ns later.
-  void call(const char* name, std::int64_t result, std::uint64_t a0 = 0, std::uint64_t a1 = 0, std::uint64_t a2 = 0) {
-    next_ += 10;
-    trace_->event({.task = task_,
-                   .entry = next_,
-                   .end = next_ + 5,
-                   .result = result,
-                   .nr = syscalls::syscall_number(USC_ABI_X86_64, name).value_or(999),
-                   .flags = flags_,
-                   .a0 = a0,
-                   .a1 = a1,
-                   .a2 = a2});
-  }
-  void text(std::uint8_t arg, const std::string& text) { trace_->string(task_, next_, arg, text); }
-  void open(const std::string& path, std::int64_t fd, std::uint64_t flags = 0) {
-    call("openat", fd, static_cast<std::uint64_t>(AT_FDCWD), 0, flags);
-    text(1, path);
-  }
-  void read(std::uint64_t fd) { call("read", 0, fd); }
-
   // What each read's descriptor stood for, by event.
   std::string reads() {
     return rows(
         "SELECT coalesce(value, '?') FROM event JOIN kind ON kind.id = kind_id LEFT JOIN event_string ON event_id = "
         "event.id AND source = 2 LEFT JOIN string ON string.id = string_id WHERE name = 'read' ORDER BY event.id");
   }
-
-  std::uint32_t task_ = 1;
-  std::uint32_t image_ = 100;
-  std::uint8_t flags_ = 0;  // USC_EVENT_* of the calls that follow
-  std::uint64_t next_ = kStart + 1000;
 };
 
 }  // namespace uscope::store

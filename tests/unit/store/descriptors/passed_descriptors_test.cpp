@@ -4,7 +4,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-#include <cstring>
 #include <string>
 
 #include "tests/unit/store/descriptors/descriptor_trace.h"
@@ -20,25 +19,11 @@ class PassedDescriptorsTest : public DescriptorsTest {
     make(2, 2);
   }
 
-  // What the kernel side saw of a descriptor of the last call's message.
-  void passed(std::uint8_t kind, int fd, std::uint64_t ino, std::uint32_t mode, const std::string& components,
-              std::uint16_t flags = 0) {
-    usc_passed file{};
-    file.dev = 1;
-    file.ino = ino;
-    file.fd = fd;
-    file.mode = mode;
-    file.links = 1;
-    file.path_bytes = static_cast<decltype(file.path_bytes)>(components.size());
-    std::string bytes(sizeof(file), '\0');
-    std::memcpy(bytes.data(), &file, sizeof(file));
-    trace_->string(task_, next_, 1, bytes + components, kind, flags);
-  }
   void sends(int fd, std::uint64_t ino, std::uint32_t mode, const std::string& components, std::uint16_t flags = 0) {
-    passed(USC_STRING_PASSED, fd, ino, mode, components, flags);
+    carries(USC_STRING_PASSED, fd, ino, mode, components, flags);
   }
   void receives(int fd, std::uint64_t ino, std::uint32_t mode, const std::string& components) {
-    passed(USC_STRING_PASSED_OUT, fd, ino, mode, components);
+    carries(USC_STRING_PASSED_OUT, fd, ino, mode, components);
   }
 
   std::string passed_rows() {

@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <sched.h>
 
-#include "store/descriptors/descriptor_calls.h"
+#include "descriptors/descriptor_calls.h"
 #include "tests/unit/store/descriptors/descriptor_trace.h"
 
 namespace uscope::store {
@@ -35,7 +35,7 @@ TEST_F(DescriptorsTest, AreNotSaidOfAProcessWithIoUring) {
 // A call that failed has changed nothing, whatever it is.
 TEST_F(DescriptorsTest, AreSaidAfterACallThatFailed) {
   std::string expected;
-  for (const std::string_view name : all_descriptor_calls()) {
+  for (const std::string_view name : descriptors::all_descriptor_calls()) {
     if (name == "close") continue;  // it closes the descriptor though it fails, unless the error is EBADF
     open("/a", 3);
     call(std::string(name).c_str(), -22, 3, 3, 3);
@@ -55,7 +55,7 @@ TEST_F(DescriptorsTest, AreSaidAfterACallThatFailed) {
 TEST_F(DescriptorsTest, AreSaidWhereClosingIsFollowed) {
   trace_->meta("calls", "read");
   std::string followed;
-  for (const std::string_view name : all_descriptor_calls())
+  for (const std::string_view name : descriptors::all_descriptor_calls())
     followed += (followed.empty() ? "" : ",") + std::string(name);
   trace_->meta("followed", followed);
   flags_ = USC_EVENT_FOLLOWED;

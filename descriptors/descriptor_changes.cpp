@@ -12,13 +12,13 @@
 #include <cerrno>
 #include <limits>
 
-#include "store/descriptors/descriptor_tracker.h"
+#include "descriptors/descriptor_tracker.h"
 #include "support/text.h"
 #include "uscope/descriptor_calls.h"
 
-#include "store/descriptors/descriptor_calls.h"
+#include "descriptors/descriptor_calls.h"
 
-namespace uscope::store {
+namespace uscope::descriptors {
 namespace {
 
 constexpr std::size_t kMostMoved = std::size_t{1} << 16;
@@ -405,4 +405,4 @@ void DescriptorTracker::apply_to_owner(const Return& update) {
                : owner->table->descriptors.close_range(update.fd, update.last);
 }
 
-}  // namespace uscope::store
+}  // namespace uscope::descriptors

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The table of one process: copies, calls that overlap, its bound.
-#include "store/descriptors/descriptor_table.h"
+#include "descriptors/descriptor_table.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 #include "support/persistent_map.h"
 
-namespace uscope::store {
+namespace uscope::descriptors {
 namespace {
 
 TEST(DescriptorTableTest, CopiesWhatHasNotChangedSince) {
@@ -121,4 +121,4 @@ TEST(DescriptorTableTest, CopiesTakeNothingThatMayBeNewer) {
 }
 
 }  // namespace
-}  // namespace uscope::store
+}  // namespace uscope::descriptors

@@ -3,9 +3,9 @@
 // did not change is left out, unless it is a socket with an address: whoever has that keeps the address in use.
 #include <limits>
 
-#include "store/descriptors/descriptor_tracker.h"
+#include "descriptors/descriptor_tracker.h"
 
-namespace uscope::store {
+namespace uscope::descriptors {
 trace::TextId DescriptorTracker::name_of(const Descriptor& descriptor) const {
   return descriptor.socket != 0 ? sockets_[descriptor.socket - 1].label : descriptor.name;
 }
@@ -43,7 +43,7 @@ void DescriptorTracker::exec(trace::TaskId task, std::optional<std::uint64_t> st
   owners_.exec(task, stamp);
 }
 
-void DescriptorTracker::end_task(const TaskEnd& end) {
+void DescriptorTracker::end_task(const store::TaskEnd& end) {
   const DescriptorOwner* owner = owners_.find(end.task);
   if (owner && owners_.tasks_of(owner->process) == 1) {
     const HeldUntil until = end.goes_on ? HeldUntil::kLeft : HeldUntil::kExit;
@@ -58,11 +58,11 @@ void DescriptorTracker::end_task(const TaskEnd& end) {
   entered_.erase(end.task);
 }
 
-Result<void> DescriptorTracker::finish(DatabaseWriter& database) {
+Result<std::span<const HeldDescriptor>> DescriptorTracker::finish() {
   queue_returns();
-  if (!usable_ || !sees_tables_) return {};
+  if (!usable_ || !sees_tables_) return std::span<const HeldDescriptor>();
   constexpr auto kEnd = std::numeric_limits<std::uint64_t>::max();
-  if (auto done = apply_until(kEnd); !done) return done;
+  if (auto done = apply_until(kEnd); !done) return done.error();
   std::unordered_map<trace::ProcessId, const DescriptorOwner*> first;
   owners_.each({}, [&](const DescriptorOwner& owner) { first.emplace(owner.process, &owner); });
   for (const auto& [process, any] : first) {
@@ -73,7 +73,7 @@ Result<void> DescriptorTracker::finish(DatabaseWriter& database) {
     owner.table->descriptors.each(
         [&](int fd, const Descriptor& descriptor) { hold(owner, fd, descriptor, kEnd, HeldUntil::kTracing); });
   }
-  return held_.write(database);
+  return held_.sorted();
 }
 
-}  // namespace uscope::store
+}  // namespace uscope::descriptors

@@ -12,10 +12,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "store/descriptors/descriptor_table.h"
+#include "descriptors/descriptor_table.h"
 #include "store/model/definitions.h"
 
-namespace uscope::store {
+namespace uscope::descriptors {
 
 struct SharedTable {
   DescriptorTable descriptors;
@@ -55,7 +55,7 @@ class DescriptorOwners {
   [[nodiscard]] DescriptorOwner* first_of(trace::ProcessId process);
 
   // A task enters the trace. `stamp`: of the entry of the call that made it, if known.
-  void begin(const TaskStart& start, std::optional<std::uint64_t> stamp);
+  void begin(const store::TaskStart& start, std::optional<std::uint64_t> stamp);
   void end(trace::TaskId task, bool goes_on);
   // From here on the task alone has what existed at `stamp` and has not been changed since.
   void exec(trace::TaskId task, std::optional<std::uint64_t> stamp);
@@ -91,8 +91,8 @@ class DescriptorOwners {
   static std::shared_ptr<SharedFolder> copy_of(const SharedFolder& folder, std::optional<std::uint64_t> stamp);
   void take(DescriptorOwner& owner, std::shared_ptr<SharedTable> table);
   static void take(DescriptorOwner& owner, std::shared_ptr<SharedFolder> folder);
-  DescriptorOwner made_by(const TaskStart& start, std::optional<std::uint64_t> stamp);
-  DescriptorOwner met(const TaskStart& start);
+  DescriptorOwner made_by(const store::TaskStart& start, std::optional<std::uint64_t> stamp);
+  DescriptorOwner met(const store::TaskStart& start);
   DescriptorOwner unknown();
 
   bool sees_unsharing_ = true;
@@ -102,4 +102,4 @@ class DescriptorOwners {
   std::unordered_map<trace::ProcessId, std::uint64_t> unknown_;
 };
 
-}  // namespace uscope::store
+}  // namespace uscope::descriptors

@@ -16,11 +16,13 @@
 #include <unordered_map>
 #include <utility>
 
-#include "store/db/row_ids.h"
 #include "support/persistent_map.h"
 #include "trace/ids.h"
 
-namespace uscope::store {
+namespace uscope::descriptors {
+
+// An event, by the number that whoever reads the trace gives it.
+using EventId = trace::Id<struct EventKind, std::uint64_t>;
 
 struct Descriptor {
   trace::TextId name;          // none if it is not known, or of a socket
@@ -30,7 +32,7 @@ struct Descriptor {
   trace::ProcessId process{};  // of a pidfd, if it is known
   bool is_folder = false;      // it was opened as one
   std::uint32_t space = 0;     // of a file: MountSpaces::tag_of() its path when it was opened
-  EventRowId opened{};         // the call that opened it; none: it was open before, or the call is no event
+  EventId opened{};            // the call that opened it; none: it was open before, or the call is no event
   trace::ProcessId opener{};   // whose call that was
 };
 
@@ -116,4 +118,4 @@ class DescriptorTable {
   std::map<int, int> changed_;  // while watched: first and last number
 };
 
-}  // namespace uscope::store
+}  // namespace uscope::descriptors

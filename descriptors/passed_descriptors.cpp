@@ -5,10 +5,10 @@
 // it may have been entered first.
 #include <functional>
 
-#include "store/descriptors/descriptor_tracker.h"
+#include "descriptors/descriptor_tracker.h"
 #include "trace/passed_file.h"
 
-namespace uscope::store {
+namespace uscope::descriptors {
 namespace {
 
 constexpr std::size_t kMostSent = std::size_t{1} << 16;
@@ -92,4 +92,4 @@ Descriptor DescriptorTracker::received(const PassedKey& key) {
   return descriptor;
 }
 
-}  // namespace uscope::store
+}  // namespace uscope::descriptors

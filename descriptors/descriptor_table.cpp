@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "store/descriptors/descriptor_table.h"
+#include "descriptors/descriptor_table.h"
 
 #include <algorithm>
 #include <limits>
 
-namespace uscope::store {
+namespace uscope::descriptors {
 
 bool DescriptorTable::holds_any(int first, int last) const {
   const auto holds = [&](const Entries& entries) {
@@ -147,4 +147,4 @@ void DescriptorTable::drop_close_on_exec() {
   closed_by_exec_ = {};
 }
 
-}  // namespace uscope::store
+}  // namespace uscope::descriptors

@@ -33,17 +33,17 @@
 #include <unordered_map>
 #include <vector>
 
-#include "store/descriptors/descriptor_calls.h"
-#include "store/descriptors/descriptor_owners.h"
-#include "store/descriptors/held_descriptors.h"
-#include "store/descriptors/mount_spaces.h"
+#include "descriptors/descriptor_calls.h"
+#include "descriptors/descriptor_owners.h"
+#include "descriptors/held_descriptors.h"
+#include "descriptors/mount_spaces.h"
 #include "store/model/definitions.h"
 #include "support/redactor.h"
 #include "syscalls/call_traits.h"
 #include "trace/event_order.h"
 #include "trace/texts.h"
 
-namespace uscope::store {
+namespace uscope::descriptors {
 
 class DescriptorTracker {
  public:
@@ -66,20 +66,20 @@ class DescriptorTracker {
   };
 
   // Both must outlive this object.
-  DescriptorTracker(const Definitions& definitions, trace::Texts& texts);
+  DescriptorTracker(const store::Definitions& definitions, trace::Texts& texts);
 
   // Whether the call changes what descriptors or folders stand for, or tells what they do.
   [[nodiscard]] static bool has_effect(const usc_event& event);
 
   // Processes the next event. The result is valid until the next call.
   Result<std::span<const Named>> observe(const usc_event& event, std::span<const trace::OrderedString> strings);
-  // Gives the row of the call observed last, before the next one is observed. Not for calls that are no events.
-  void set_row(EventRowId id) {
+  // Gives the number of the call observed last, before the next one is observed. Not for calls that are no events.
+  void set_event(EventId id) {
     for (Return& update : observed_) update.event = id;
   }
 
-  // After the last event: writes who had what open.
-  Result<void> finish(DatabaseWriter& database);
+  // After the last event: returns who had what open. Valid as long as this object.
+  Result<std::span<const HeldDescriptor>> finish();
 
   // The descriptors in the messages of the last observed call.
   [[nodiscard]] std::span<const Passed> passed() const { return passed_; }
@@ -156,7 +156,7 @@ class DescriptorTracker {
     int fd = 0;
     int last = 0;
     Descriptor descriptor{};
-    EventRowId event = {};
+    EventId event = {};
     trace::ProcessId process = {};  // whose call it was
     trace::ImageId image = {};
     std::shared_ptr<SharedTable> table = {};
@@ -203,8 +203,8 @@ class DescriptorTracker {
   Result<void> happen(const Happening& happening);
   void begin_proc(ProcFacts& proc);
   Result<void> end_proc(ProcFacts& proc, std::uint64_t time);
-  void lose(const LossFacts& loss);
-  void end_task(const TaskEnd& end);
+  void lose(const store::LossFacts& loss);
+  void end_task(const store::TaskEnd& end);
   void exec(trace::TaskId task, std::optional<std::uint64_t> stamp, std::uint64_t time);
   [[nodiscard]] trace::TextId name_of(const Descriptor& descriptor) const;
   [[nodiscard]] bool may_have_more(const DescriptorOwner& owner) const;
@@ -292,7 +292,7 @@ class DescriptorTracker {
   Result<std::string> absolute(const std::string& path, const DescriptorOwner& owner, int folder, Return& update);
   Result<trace::TextId> intern(std::string_view name);
 
-  const Definitions& definitions_;
+  const store::Definitions& definitions_;
   trace::Texts& texts_;
   const std::vector<CallFacts>* facts_ = nullptr;  // by ABI and number
   bool usable_ = true;
@@ -307,7 +307,7 @@ class DescriptorTracker {
   std::vector<ProcFacts> proc_;
   std::unordered_map<trace::ProcessId, std::size_t> proc_of_;  // in proc_
   std::priority_queue<Return, std::vector<Return>, std::greater<>> returns_;
-  std::vector<Return> observed_;  // of the call observed last: its row may not be known yet
+  std::vector<Return> observed_;  // of the call observed last: its number may not be known yet
   std::uint64_t planned_ = 0;
   std::unordered_map<trace::TaskId, std::uint64_t> entered_;  // stamp at the entry of each task's last clone or exec
   std::vector<Socket> sockets_;
@@ -341,4 +341,4 @@ class DescriptorTracker {
   } checked_;
 };
 
-}  // namespace uscope::store
+}  // namespace uscope::descriptors

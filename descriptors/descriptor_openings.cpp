@@ -13,14 +13,14 @@
 #include <optional>
 #include <system_error>
 
-#include "store/descriptors/descriptor_tracker.h"
+#include "descriptors/descriptor_tracker.h"
 #include "support/socket_address.h"
 #include "support/text.h"
 #include "syscalls/syscall_table.h"
 
-#include "store/descriptors/descriptor_calls.h"
+#include "descriptors/descriptor_calls.h"
 
-namespace uscope::store {
+namespace uscope::descriptors {
 namespace {
 
 constexpr std::size_t kMostSockets = std::size_t{1} << 20;
@@ -418,4 +418,4 @@ Result<void> DescriptorTracker::follow_pair(const usc_event& event, DescriptorOw
   return {};
 }
 
-}  // namespace uscope::store
+}  // namespace uscope::descriptors

@@ -4,15 +4,15 @@
 
 #include <algorithm>
 
-#include "store/descriptors/descriptor_tracker.h"
+#include "descriptors/descriptor_tracker.h"
 
-namespace uscope::store {
+namespace uscope::descriptors {
 
 // What was open before tracing: those of the tracer's own namespace first, whose paths have no tag.
 void DescriptorTracker::note_found_files() {
   notes_found_files_ = false;
   for (const bool at_home : {true, false})
-    for (const DescriptorFacts& fact : definitions_.descriptors)
+    for (const store::DescriptorFacts& fact : definitions_.descriptors)
       if (fact.file.space != 0 && spaces_.is_home(fact.file.space) == at_home && !fact.target.ends_with(" (deleted)"))
         spaces_.note(fact.process, fact.target, fact.file.space, {fact.file.dev, fact.file.ino});
 }
@@ -59,4 +59,4 @@ std::uint32_t DescriptorTracker::space_of(trace::ProcessId process) const {
   return 0;
 }
 
-}  // namespace uscope::store
+}  // namespace uscope::descriptors

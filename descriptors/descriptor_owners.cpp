@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "store/descriptors/descriptor_owners.h"
+#include "descriptors/descriptor_owners.h"
 
 #include <algorithm>
 
-namespace uscope::store {
+namespace uscope::descriptors {
 
 DescriptorOwner* DescriptorOwners::find(trace::TaskId task) {
   const auto at = owners_.find(task);
@@ -69,7 +69,7 @@ DescriptorOwner DescriptorOwners::unknown() {
   return owner;
 }
 
-DescriptorOwner DescriptorOwners::made_by(const TaskStart& start, std::optional<std::uint64_t> stamp) {
+DescriptorOwner DescriptorOwners::made_by(const store::TaskStart& start, std::optional<std::uint64_t> stamp) {
   const DescriptorOwner* maker = find(start.parent_task);
   if (!maker) return unknown();
   DescriptorOwner owner;
@@ -81,7 +81,7 @@ DescriptorOwner DescriptorOwners::made_by(const TaskStart& start, std::optional<
 
 // The number of tasks that share a table, compared with the process's threads, shows whether any outside of the process
 // does; not if one of the threads has another table. What a thread did before it was met is also unknown.
-DescriptorOwner DescriptorOwners::met(const TaskStart& start) {
+DescriptorOwner DescriptorOwners::met(const store::TaskStart& start) {
   DescriptorOwner owner = unknown();
   owner.supervised = (start.flags & USC_TASK_SUPERVISED) != 0;
   const bool same_table = (start.flags & USC_TASK_SAME_FILES) != 0;
@@ -100,7 +100,7 @@ DescriptorOwner DescriptorOwners::met(const TaskStart& start) {
   return owner;
 }
 
-void DescriptorOwners::begin(const TaskStart& start, std::optional<std::uint64_t> stamp) {
+void DescriptorOwners::begin(const store::TaskStart& start, std::optional<std::uint64_t> stamp) {
   DescriptorOwner owner;
   if ((start.flags & USC_TASK_EXEC_TID) != 0) {
     const DescriptorOwner* before = find(start.parent_task);
@@ -174,4 +174,4 @@ void DescriptorOwners::silence(trace::ProcessId process, std::uint64_t until) {
   });
 }
 
-}  // namespace uscope::store
+}  // namespace uscope::descriptors

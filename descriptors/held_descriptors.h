@@ -6,14 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
-#include "store/db/database.h"
-#include "store/db/row_ids.h"
+#include "descriptors/descriptor_table.h"
 #include "trace/ids.h"
 
-namespace uscope::store {
+namespace uscope::descriptors {
 
 // How it ended that a process had a descriptor.
 enum class HeldUntil : std::uint8_t {
@@ -30,8 +30,8 @@ struct HeldDescriptor {
   trace::ProcessId process{};
   int fd = -1;  // -1: it may have had more, of which nothing is known
   trace::TextId name{};
-  EventRowId opened{};  // the call that opened it, of this process or of the one that it was inherited from; none: it
-                        // was open before, or the call is no event
+  EventId opened{};  // the call that opened it, of this process or of the one that it was inherited from; none:
+                     // it was open before, or the call is no event
   std::optional<std::uint64_t> until_ns{};  // none: it was open when tracing ended
   HeldUntil until = HeldUntil::kTracing;
 };
@@ -42,11 +42,11 @@ class HeldDescriptors {
   static constexpr std::size_t kMost = std::size_t{1} << 18;
 
   void add(const HeldDescriptor& held);
-  // Writes all of them.
-  Result<void> write(DatabaseWriter& database);
+  // Returns all of them, in an order that depends on the trace alone. Valid until the next change.
+  [[nodiscard]] std::span<const HeldDescriptor> sorted();
 
  private:
   std::vector<HeldDescriptor> held_;
 };
 
-}  // namespace uscope::store
+}  // namespace uscope::descriptors

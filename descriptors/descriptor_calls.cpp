@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "store/descriptors/descriptor_calls.h"
+#include "descriptors/descriptor_calls.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace uscope::store {
+namespace uscope::descriptors {
 namespace {
 
 using enum DescriptorCall;
@@ -157,4 +157,4 @@ DescriptorNeed descriptors_need(std::string_view name) {
   }
 }
 
-}  // namespace uscope::store
+}  // namespace uscope::descriptors

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "store/descriptors/descriptor_tracker.h"
+#include "descriptors/descriptor_tracker.h"
 
 #include <fcntl.h>
 
@@ -8,11 +8,11 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "store/descriptors/descriptor_calls.h"
+#include "descriptors/descriptor_calls.h"
 #include "support/text.h"
 #include "syscalls/syscall_table.h"
 
-namespace uscope::store {
+namespace uscope::descriptors {
 namespace {
 
 constexpr std::size_t kAbis = 3;
@@ -62,7 +62,7 @@ bool leaves_the_known(const usc_event& event, DescriptorCall call) {
 
 }  // namespace
 
-DescriptorTracker::DescriptorTracker(const Definitions& definitions, trace::Texts& texts)
+DescriptorTracker::DescriptorTracker(const store::Definitions& definitions, trace::Texts& texts)
     : definitions_(definitions), texts_(texts) {
   learn_what_is_recorded();
   if (!usable_) return;
@@ -70,7 +70,7 @@ DescriptorTracker::DescriptorTracker(const Definitions& definitions, trace::Text
     spaces_.set_home(static_cast<std::uint32_t>(std::strtoul(home->second.c_str(), nullptr, 10)));
   for (const auto& [serial, file] : definitions.files)
     if (file.key && !file.path.empty()) spaces_.know(file.path, {file.key->dev, file.key->ino});
-  const auto is_elsewhere = [this](const DescriptorFacts& fact) {
+  const auto is_elsewhere = [this](const store::DescriptorFacts& fact) {
     return fact.file.space != 0 && !spaces_.is_home(fact.file.space);
   };
   notes_found_files_ = !spaces_.is_home(0);
@@ -86,7 +86,7 @@ DescriptorTracker::DescriptorTracker(const Definitions& definitions, trace::Text
     for (std::size_t i = 0; patterns.is_array() && i < patterns.size(); i++)
       if (patterns[i].is_string()) {
         hidden.push_back(patterns[i].get<std::string>());  // as older tracers wrote it
-        hidden.push_back(bytes_of(hidden.back()));          // a trace's text
+        hidden.push_back(bytes_of(hidden.back()));         // a trace's text
       }
     redactor_ = Redactor(std::move(hidden));
   }
@@ -172,7 +172,7 @@ void DescriptorTracker::plan_proc() {
 
 // Other processes, supervisors and rings may change a table, and what is lost may tell of such.
 void DescriptorTracker::find_who_may_change() {
-  for (const TaskStart& start : definitions_.task_starts) {
+  for (const store::TaskStart& start : definitions_.task_starts) {
     const auto at = proc_of_.find(start.process);
     if (at == proc_of_.end() || start.time > proc_[at->second].until) continue;
     ProcFacts& proc = proc_[at->second];
@@ -181,7 +181,7 @@ void DescriptorTracker::find_who_may_change() {
       proc.others_may_change = true;
   }
   std::uint64_t lost_from = std::numeric_limits<std::uint64_t>::max();
-  for (const LossFacts& loss : definitions_.losses) {
+  for (const store::LossFacts& loss : definitions_.losses) {
     if (loss.cause != USC_LOSS_RING_FULL_EVENT && loss.cause != USC_LOSS_RING_FULL_FOLLOWED &&
         loss.cause != USC_LOSS_RING_FULL_RECORD && loss.cause != USC_LOSS_TASK_MAP_FULL)
       continue;
@@ -242,7 +242,7 @@ Result<void> DescriptorTracker::happen(const Happening& happening) {
   };
   switch (happening.kind) {
     case Happening::Kind::kBegin: {
-      const TaskStart& start = definitions_.task_starts[happening.place];
+      const store::TaskStart& start = definitions_.task_starts[happening.place];
       owners_.begin(start, entered(start.parent_task));
       break;
     }
@@ -283,7 +283,7 @@ Result<void> DescriptorTracker::end_proc(ProcFacts& proc, std::uint64_t time) {
   const auto folder = std::exchange(proc.folder, nullptr);
   const bool learns = may_learn(*table, time);
   for (std::size_t i = proc.first; i < proc.first + proc.count; i++) {
-    const DescriptorFacts& fact = definitions_.descriptors[i];
+    const store::DescriptorFacts& fact = definitions_.descriptors[i];
     auto id = texts_.intern(found_name(fact.target));
     if (!id) return id.error();
     if (fact.fd == USC_FD_CWD) {
@@ -297,10 +297,11 @@ Result<void> DescriptorTracker::end_proc(ProcFacts& proc, std::uint64_t time) {
     } else if (learns && !table->unsure && !table->descriptors.was_changed(fact.fd) &&
                !table->descriptors.find(fact.fd)) {
       const bool is_socket = fact.target.starts_with("socket:[");
+      const std::uint32_t socket = is_socket ? found_socket(fact.target, *id) : 0;
       table->descriptors.set(fact.fd, {.name = *id,
                                        .stamp = ++stamp_,
                                        .close_on_exec = (fact.flags & USC_FD_CLOEXEC) != 0,
-                                       .socket = is_socket ? found_socket(fact.target, *id) : 0,
+                                       .socket = socket,
                                        .space = spaces_.tag_of(fact.target, fact.file.space)});
     }
   }
@@ -325,7 +326,7 @@ std::uint32_t DescriptorTracker::found_socket(const std::string& target, trace::
   return number;
 }
 
-void DescriptorTracker::lose(const LossFacts& loss) {
+void DescriptorTracker::lose(const store::LossFacts& loss) {
   switch (loss.cause) {
     case USC_LOSS_RING_FULL_EVENT:
     case USC_LOSS_RING_FULL_FOLLOWED:
@@ -438,7 +439,7 @@ void DescriptorTracker::name_arguments(const usc_event& event, const DescriptorO
 void DescriptorTracker::find_places(ProcFacts& proc) const {
   proc.places.emplace();
   for (std::size_t i = proc.first; i < proc.first + proc.count; i++) {
-    const DescriptorFacts& fact = definitions_.descriptors[i];
+    const store::DescriptorFacts& fact = definitions_.descriptors[i];
     if (fact.fd >= 0) proc.places->emplace(fact.fd, i);
     if (fact.target == "anon_inode:[io_uring]") proc.others_may_change = true;
   }
@@ -460,7 +461,8 @@ Result<void> DescriptorTracker::name_attached(const usc_event& event, trace::Pro
     if ((facts.descriptors >> arg & 1) == 0 || is_named) continue;
     const auto place = proc.places->find(descriptor_arg(event, static_cast<std::size_t>(arg)));
     if (place == proc.places->end()) continue;
-    auto name = texts_.intern(found_name(definitions_.descriptors[place->second].target));
+    const store::DescriptorFacts& fact = definitions_.descriptors[place->second];
+    auto name = texts_.intern(found_name(fact.target));
     if (!name) return name.error();
     named_.push_back({.arg = arg, .string_id = *name, .late = proc.threads != 1});
   }
@@ -551,4 +553,4 @@ void DescriptorTracker::doubt_all() {
   forgotten_ = moved_all_ = ++stamp_;
 }
 
-}  // namespace uscope::store
+}  // namespace uscope::descriptors

@@ -16,7 +16,7 @@
 
 #include "trace/ids.h"
 
-namespace uscope::store {
+namespace uscope::descriptors {
 
 struct FoundFile {
   std::uint64_t dev = 0;
@@ -56,4 +56,4 @@ class MountSpaces {
   std::unordered_map<trace::ProcessId, std::uint32_t> of_process_;
 };
 
-}  // namespace uscope::store
+}  // namespace uscope::descriptors

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "store/descriptors/mount_spaces.h"
+#include "descriptors/mount_spaces.h"
 
 #include <gtest/gtest.h>
 
-namespace uscope::store {
+namespace uscope::descriptors {
 namespace {
 
 constexpr std::uint32_t kHome = 100;
@@ -68,4 +68,4 @@ TEST_F(MountSpacesTest, TakesBoundedMemory) {
 }
 
 }  // namespace
-}  // namespace uscope::store
+}  // namespace uscope::descriptors

@@ -10,7 +10,7 @@
 
 #include "uscope/record.h"
 
-namespace uscope::store {
+namespace uscope::descriptors {
 
 enum class DescriptorCall : std::uint8_t {
   kNone,
@@ -86,4 +86,4 @@ struct CloseOnExec {
 // The names of all calls that have an effect, as `-e` takes them.
 [[nodiscard]] std::vector<std::string_view> all_descriptor_calls();
 
-}  // namespace uscope::store
+}  // namespace uscope::descriptors

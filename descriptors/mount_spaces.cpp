@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "store/descriptors/mount_spaces.h"
+#include "descriptors/mount_spaces.h"
 
 #include <algorithm>
 
 #include "support/text.h"
 
-namespace uscope::store {
+namespace uscope::descriptors {
 
 void MountSpaces::know(std::string_view path, const FoundFile& file) {
   const auto [known, is_new] = mapped_.try_emplace(std::string(base_name(path)), file);
@@ -52,4 +52,4 @@ std::uint32_t MountSpaces::space_of(trace::ProcessId process) const {
   return at == of_process_.end() ? 0 : at->second;
 }
 
-}  // namespace uscope::store
+}  // namespace uscope::descriptors
