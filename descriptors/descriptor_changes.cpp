@@ -188,6 +188,7 @@ void DescriptorTracker::follow_copy(const usc_event& event, DescriptorOwner& own
     update.descriptor.process = found->process;
     update.descriptor.is_folder = found->is_folder;
     update.descriptor.space = found->space;
+    update.descriptor.open_file = found->open_file;
     update.source_stamp = found->stamp;
   }
   update.descriptor.close_on_exec = fcntl ? command == F_DUPFD_CLOEXEC : facts.close_on_exec.holds(event);
@@ -363,6 +364,8 @@ void DescriptorTracker::apply_opened(const Return& update) {
     table.close_range(update.fd, update.fd);
     return;
   }
+  if (!descriptor.open_file.id && descriptor.socket == 0)
+    descriptor.open_file = new_open_file(false, descriptor.open_file.file);
   descriptor.stamp = ++stamp_;
   descriptor.opened = update.event;
   descriptor.opener = update.process;

@@ -10,6 +10,17 @@ trace::TextId DescriptorTracker::name_of(const Descriptor& descriptor) const {
   return descriptor.socket != 0 ? sockets_[descriptor.socket - 1].label : descriptor.name;
 }
 
+OpenFile DescriptorTracker::open_file_of(const Descriptor& descriptor) const {
+  OpenFile found = descriptor.socket != 0 ? sockets_[descriptor.socket - 1].open_file : descriptor.open_file;
+  if (found.file.ino != 0) return found;
+  if (const auto learned = learned_files_.find(found.id); learned != learned_files_.end()) found.file = learned->second;
+  return found;
+}
+
+OpenFile DescriptorTracker::new_open_file(bool unsure, const FoundFile& file) {
+  return {.id = OpenFileId(++open_files_), .unsure = unsure, .file = file};
+}
+
 bool DescriptorTracker::has_address(const Descriptor& descriptor) const {
   return descriptor.socket != 0 && sockets_[descriptor.socket - 1].has_address;
 }
@@ -23,8 +34,8 @@ void DescriptorTracker::hold(const DescriptorOwner& owner, int fd, const Descrip
                              HeldUntil until) {
   if (descriptor.stamp <= forgotten_) return;
   const bool goes_on = until == HeldUntil::kTracing;
-  held_.add(
-      {owner.process, fd, name_of(descriptor), descriptor.opened, goes_on ? std::nullopt : std::optional(time), until});
+  held_.add({owner.process, fd, name_of(descriptor), descriptor.opened, goes_on ? std::nullopt : std::optional(time),
+             until, open_file_of(descriptor)});
 }
 
 // Numbers that are about to be closed or replaced.

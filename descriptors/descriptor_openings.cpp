@@ -240,6 +240,9 @@ Result<void> DescriptorTracker::open_path(const usc_event& event, DescriptorOwne
                   ? Result<std::string>(text->value_or(""))
                   : absolute(text->value_or(""), owner, facts.path == 0 ? AT_FDCWD : descriptor_arg(event, 0), update);
   if (!name) return name.error();
+  const auto opened = std::find_if(strings.begin(), strings.end(),
+                                   [](const trace::OrderedString& one) { return one.kind == USC_STRING_OPENED; });
+  if (opened != strings.end()) update.descriptor.open_file.file = {opened->numbers[0], opened->numbers[1]};
   update.descriptor.is_folder = !is_tree && (flags & O_TMPFILE) == O_DIRECTORY;
   update.descriptor.space = space_;
   const bool has_no_name = !is_tree && (flags & O_TMPFILE) == O_TMPFILE && !name->empty() && !redacted;
@@ -316,9 +319,9 @@ void DescriptorTracker::take_over(const usc_event& event, DescriptorOwner& owner
 }
 
 // 0: there are too many.
-std::uint32_t DescriptorTracker::new_socket(trace::TextId label) {
+std::uint32_t DescriptorTracker::new_socket(trace::TextId label, const OpenFile& open_file) {
   if (sockets_.size() >= kMostSockets) return 0;
-  sockets_.push_back({.label = label, .unconnected = label});
+  sockets_.push_back({.label = label, .unconnected = label, .open_file = open_file});
   return static_cast<std::uint32_t>(sockets_.size());
 }
 
@@ -341,7 +344,7 @@ Result<void> DescriptorTracker::follow_socket(const usc_event& event, Descriptor
                       : peer.empty() ? std::string(kAccepted)
                                      : "socket:[from " + peer + "]");
   if (!label) return label.error();
-  update.descriptor.socket = new_socket(*label);
+  update.descriptor.socket = new_socket(*label, new_open_file(false));
   if (update.descriptor.socket == 0) update.descriptor.name = *label;
   update.descriptor.close_on_exec = facts.close_on_exec.holds(event);
   owner.table->descriptors.begin_open(update.fd);

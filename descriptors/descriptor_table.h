@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "descriptors/mount_spaces.h"
 #include "support/persistent_map.h"
 #include "trace/ids.h"
 
@@ -23,6 +24,18 @@ namespace uscope::descriptors {
 
 // An event, by the number that whoever reads the trace gives it.
 using EventId = trace::Id<struct EventKind, std::uint64_t>;
+
+// An open file description, as open(2) calls it: each call that opens something makes one; dup(), fork(), a message and
+// pidfd_getfd() give further descriptors of it. From 1, as they were met.
+using OpenFileId = trace::Id<struct OpenFileKind, std::uint64_t>;
+
+// What a descriptor refers to, whatever its name. Descriptors with equal ids are of one open file. Those with two ids
+// are of two open files, unless one of them is unsure.
+struct OpenFile {
+  OpenFileId id{};      // none: nothing is known of it
+  bool unsure = false;  // it was open before, or came from elsewhere: it may have another id, too
+  FoundFile file{};     // which file was opened, as fstat() has it; ino 0: the trace does not tell
+};
 
 struct Descriptor {
   trace::TextId name;          // none if it is not known, or of a socket
@@ -32,6 +45,7 @@ struct Descriptor {
   trace::ProcessId process{};  // of a pidfd, if it is known
   bool is_folder = false;      // it was opened as one
   std::uint32_t space = 0;     // of a file: MountSpaces::tag_of() its path when it was opened
+  OpenFile open_file{};        // none of a socket: DescriptorTracker has it
   EventId opened{};            // the call that opened it; none: it was open before, or the call is no event
   trace::ProcessId opener{};   // whose call that was
 };

@@ -29,6 +29,10 @@ bool changes_its_number(DescriptorCall call) {
          call == DescriptorCall::kDuplicateTo || call == DescriptorCall::kExec;
 }
 
+FoundFile file_of(const store::DescriptorFacts& fact) {
+  return fact.file.space != 0 ? FoundFile{fact.file.dev, fact.file.ino} : FoundFile{};
+}
+
 bool goes_on(const usc_event& event) {
   return event.how == USC_HOW_OPEN || event.how == USC_HOW_ATTACHED;
 }
@@ -297,12 +301,13 @@ Result<void> DescriptorTracker::end_proc(ProcFacts& proc, std::uint64_t time) {
     } else if (learns && !table->unsure && !table->descriptors.was_changed(fact.fd) &&
                !table->descriptors.find(fact.fd)) {
       const bool is_socket = fact.target.starts_with("socket:[");
-      const std::uint32_t socket = is_socket ? found_socket(fact.target, *id) : 0;
+      const std::uint32_t socket = is_socket ? found_socket(fact.target, *id, file_of(fact)) : 0;
       table->descriptors.set(fact.fd, {.name = *id,
                                        .stamp = ++stamp_,
                                        .close_on_exec = (fact.flags & USC_FD_CLOEXEC) != 0,
                                        .socket = socket,
-                                       .space = spaces_.tag_of(fact.target, fact.file.space)});
+                                       .space = spaces_.tag_of(fact.target, fact.file.space),
+                                       .open_file = socket != 0 ? OpenFile{} : new_open_file(true, file_of(fact))});
     }
   }
   table->descriptors.end_watch();
@@ -316,10 +321,10 @@ std::string DescriptorTracker::found_name(const std::string& target) {
 }
 
 // A socket that was there before, by what /proc calls it: several descriptors may be of one.
-std::uint32_t DescriptorTracker::found_socket(const std::string& target, trace::TextId label) {
+std::uint32_t DescriptorTracker::found_socket(const std::string& target, trace::TextId label, const FoundFile& file) {
   std::uint32_t& number = found_sockets_[target.substr(0, target.find(' '))];
   if (number != 0) return number;
-  number = new_socket(label);
+  number = new_socket(label, new_open_file(true, file));
   const bool has_peer = target.find("] with ") != std::string::npos;
   if (number != 0 && has_peer) sockets_[number - 1].unconnected = {};
   if (number != 0) sockets_[number - 1].has_address = target.find("] at ") != std::string::npos;
@@ -432,7 +437,11 @@ void DescriptorTracker::name_arguments(const usc_event& event, const DescriptorO
     const Descriptor* found = known(*owner.table, static_cast<int>(event.args[arg]));
     if (!found) continue;
     if (const trace::TextId name = name_of(*found))
-      named_.push_back({.arg = arg, .string_id = name, .is_folder = found->is_folder, .space = found->space});
+      named_.push_back({.arg = arg,
+                        .string_id = name,
+                        .is_folder = found->is_folder,
+                        .space = found->space,
+                        .open_file = open_file_of(*found)});
   }
 }
 
@@ -464,7 +473,10 @@ Result<void> DescriptorTracker::name_attached(const usc_event& event, trace::Pro
     const store::DescriptorFacts& fact = definitions_.descriptors[place->second];
     auto name = texts_.intern(found_name(fact.target));
     if (!name) return name.error();
-    named_.push_back({.arg = arg, .string_id = *name, .late = proc.threads != 1});
+    named_.push_back({.arg = arg,
+                      .string_id = *name,
+                      .late = proc.threads != 1,
+                      .open_file = {.id = {}, .unsure = true, .file = file_of(fact)}});
   }
   return {};
 }

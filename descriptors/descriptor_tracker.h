@@ -13,13 +13,17 @@
 // renamed or removed, and after a folder is renamed, paths below it are not given. An object without a name is named as
 // in /proc, or by its kind and address: "socket:[to inet:127.0.0.1:80]".
 //
+// Beside its name a descriptor has an identity, the open file that it is of (OpenFile, descriptor_table.h).
+//
 // A thread may be inside a call when its process comes into the trace. The descriptors of that call are what /proc said
 // of them soon after, if the thread was still inside by then and nothing but a thread of its process could have changed
 // them. Of several threads, another one may have closed the number of a descriptor that this one is using, and have got
 // it again: such names are marked as late. A thread alone cannot.
 //
 // Limits: another thread may change a path after the tracer has read it and before the kernel reads it; folders may be
-// renamed by untraced processes, or through links.
+// renamed by untraced processes, or through links. A message names a file, and not which of its open files it carries:
+// the receiver's descriptor is taken for the one that traced processes sent, if that is one, though an untraced process
+// may have sent another one of the same file.
 #pragma once
 
 #include <cstdint>
@@ -54,6 +58,7 @@ class DescriptorTracker {
     bool late = false;  // found after the call had begun, while other threads could have changed it
     bool is_folder = false;
     std::uint32_t space = 0;  // as Descriptor::space
+    OpenFile open_file = {};
   };
 
   // A descriptor that a message carries, or has brought.
@@ -191,6 +196,7 @@ class DescriptorTracker {
     trace::TextId unconnected = {};  // its label without a peer: of socket() or bind()
     std::uint64_t stamp = 0;
     bool has_address = false;  // of its own: it was bound
+    OpenFile open_file = {};
   };
 
   static std::vector<CallFacts> learn_calls();
@@ -207,6 +213,9 @@ class DescriptorTracker {
   void end_task(const store::TaskEnd& end);
   void exec(trace::TaskId task, std::optional<std::uint64_t> stamp, std::uint64_t time);
   [[nodiscard]] trace::TextId name_of(const Descriptor& descriptor) const;
+  [[nodiscard]] OpenFile open_file_of(const Descriptor& descriptor) const;
+  OpenFile new_open_file(bool unsure, const FoundFile& file = {});
+  void learn_file(const Descriptor& descriptor, const FoundFile& file);
   [[nodiscard]] bool may_have_more(const DescriptorOwner& owner) const;
   [[nodiscard]] bool has_address(const Descriptor& descriptor) const;
   void hold(const DescriptorOwner& owner, int fd, const Descriptor& descriptor, std::uint64_t time, HeldUntil until);
@@ -276,8 +285,8 @@ class DescriptorTracker {
   const DescriptorOwner* owner_of(std::uint32_t pid, const DescriptorOwner& caller, std::uint64_t time);
   void take_over(const usc_event& event, DescriptorOwner& owner);
   [[nodiscard]] trace::ProcessId process_of(std::uint32_t pid, trace::ProcessId caller, std::uint64_t time) const;
-  [[nodiscard]] std::uint32_t new_socket(trace::TextId label);
-  [[nodiscard]] std::uint32_t found_socket(const std::string& target, trace::TextId label);
+  [[nodiscard]] std::uint32_t new_socket(trace::TextId label, const OpenFile& open_file);
+  [[nodiscard]] std::uint32_t found_socket(const std::string& target, trace::TextId label, const FoundFile& file);
   [[nodiscard]] static std::string found_name(const std::string& target);
   Result<void> follow_pair(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
                            std::span<const trace::OrderedString> strings);
@@ -326,6 +335,8 @@ class DescriptorTracker {
   std::vector<Named> named_;
   std::vector<Passed> passed_;
   std::unordered_map<PassedKey, Descriptor, PassedHash> sent_;  // what the sender knows of it
+  std::uint64_t open_files_ = 0;                                // met
+  std::unordered_map<OpenFileId, FoundFile> learned_files_;     // of open files that messages carried
   MountSpaces spaces_;
   bool notes_found_files_ = false;  // once it is known that there are several namespaces
   trace::TextId folder_;

@@ -34,6 +34,7 @@ struct HeldDescriptor {
                      // it was open before, or the call is no event
   std::optional<std::uint64_t> until_ns{};  // none: it was open when tracing ended
   HeldUntil until = HeldUntil::kTracing;
+  OpenFile open_file{};
 };
 
 class HeldDescriptors {

@@ -38,12 +38,18 @@ Result<void> DescriptorTracker::follow_sending(const usc_event& event, Descripto
     Passed passed{string.arg, file.fd, string.string_id, late, file.is_pidfd};
     if (found && found->socket != 0) {
       passed.string_id = sockets_[found->socket - 1].label;
+      if (file.ino != 0) sockets_[found->socket - 1].open_file.file = {file.dev, file.ino};
       if (file.is_socket) found_sockets_[proc_name_of_socket(file.ino)] = found->socket;
     } else if (found) {
       passed.string_id = found->name;
       if (sent_.size() >= kMostSent) sent_.clear();
-      Descriptor& sent = sent_[{file.dev, file.ino, string.string_id, file.is_socket}];
+      learn_file(*found, {file.dev, file.ino});
+      const auto [at, is_first] = sent_.try_emplace({file.dev, file.ino, string.string_id, file.is_socket}, *found);
+      Descriptor& sent = at->second;
+      // Of two open files of one file it is not known which of them a message brings.
+      const bool is_another = !is_first && sent.open_file.id != found->open_file.id;
       sent = *found;
+      if (is_another) sent.open_file = {};
       if (file.is_anonymous) sent.process = {};
     }
     passed_.push_back(passed);
@@ -67,6 +73,13 @@ void DescriptorTracker::follow_receiving(const usc_event& event, DescriptorOwner
   }
 }
 
+// What a message says of one descriptor holds for all of that open file.
+void DescriptorTracker::learn_file(const Descriptor& descriptor, const FoundFile& file) {
+  if (file.ino == 0 || descriptor.open_file.file.ino != 0 || !descriptor.open_file.id) return;
+  if (learned_files_.size() >= kMostSent) learned_files_.clear();
+  learned_files_[descriptor.open_file.id] = file;
+}
+
 // As far as the sender is known by now.
 trace::TextId DescriptorTracker::name_of_received(const PassedKey& key) const {
   if (key.is_socket) {
@@ -80,15 +93,17 @@ trace::TextId DescriptorTracker::name_of_received(const PassedKey& key) const {
 
 // What has come in a message.
 Descriptor DescriptorTracker::received(const PassedKey& key) {
+  const FoundFile file{key.dev, key.ino};
   Descriptor descriptor{.name = key.name};
   if (key.is_socket) {
     std::uint32_t& socket = found_sockets_[proc_name_of_socket(key.ino)];
-    if (socket == 0) socket = new_socket(key.name);
+    if (socket == 0) socket = new_socket(key.name, new_open_file(true, file));
     descriptor.socket = socket;
     if (socket != 0) descriptor.name = {};
   } else if (const auto sent = sent_.find(key); sent != sent_.end()) {
     descriptor = sent->second;
   }
+  if (descriptor.socket == 0 && !descriptor.open_file.id) descriptor.open_file = new_open_file(true, file);
   return descriptor;
 }
 

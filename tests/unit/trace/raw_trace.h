@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -218,15 +219,15 @@ class RawTrace {
     put(record, words);
   }
 
-  void descriptor(std::uint32_t process, int fd, const std::string& target, std::uint64_t time,
-                  std::uint32_t flags = 0) {
+  void descriptor(std::uint32_t process, int fd, const std::string& target, std::uint64_t time, std::uint32_t flags = 0,
+                  const std::optional<usc_fd_file>& file = {}) {
     usc_fd record{};
     record.head = head(USC_RECORD_FD, USC_CPU_USER, 0, time);
     record.process = process;
     record.fd = fd;
-    record.flags = flags;
+    record.flags = flags | (file ? USC_FD_FILE : 0U);
     record.target_bytes = static_cast<__u16>(target.size());
-    put(record, target);
+    put(record, (file ? std::string(reinterpret_cast<const char*>(&*file), sizeof(*file)) : std::string()) + target);
   }
 
   // Text at file offset 0x1000, at address 0x401000.
