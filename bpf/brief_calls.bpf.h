@@ -56,7 +56,7 @@ static __noinline int give_to_entry(struct task_struct *task, struct brief_call 
 	if (!t)
 		return 0;
 	t->nr = call->nr;
-	t->abi = USC_ABI_X86_64;
+	t->abi = USC_ABI_NATIVE;
 	t->event_flags = 0;
 	t->entry_ns = call->entry_ns;
 	if (is_told_open(call))
@@ -81,7 +81,7 @@ static __always_inline bool is_brief_number(__u32 nr)
 /* A call that is none of brief_numbers is left out, unless the entry has to see it: then 0. */
 static __noinline int is_left_out(struct task_struct *task, struct brief_call *call, __u32 nr)
 {
-	if (nr >= USC_SYSCALL_BITS || needs_entry(nr) || abi_of(task, nr) != USC_ABI_X86_64) {
+	if (nr >= USC_SYSCALL_BITS || needs_entry(nr) || abi_of(task, nr) != USC_ABI_NATIVE) {
 		leave_to_entry(task, call);
 		return 0;
 	}
@@ -102,13 +102,13 @@ static __always_inline bool enters_briefly(struct task_struct *task, struct pt_r
 		leave_to_entry(task, call);
 		return false;
 	}
-	if (!is_brief_number(nr) || task->thread_info.status & TS_COMPAT)
+	if (!is_brief_number(nr) || USC_TASK_IS_COMPAT(task))
 		return is_left_out(task, call, nr);
 	call->nr = nr;
 	if (counts_calls()) {
 		if (is_asked_for(USC_QUERY_OF_ARGS))
-			read_args(regs, USC_ABI_X86_64, args);
-		if (!count_call(USC_ABI_X86_64, nr, args)) {
+			read_args(regs, USC_ABI_NATIVE, args);
+		if (!count_call(USC_ABI_NATIVE, nr, args)) {
 			leave_to_entry(task, call);
 			return false;
 		}
@@ -220,7 +220,7 @@ USC_SUBPROGRAM int ask_brief_call(struct brief_call *call, __s64 result, __u32 h
 	event.image = call->image;
 	event.kind = call->nr;
 	event.how = how;
-	event.abi = USC_ABI_X86_64;
+	event.abi = USC_ABI_NATIVE;
 	event.flags = returns_no_result(event.abi, event.kind) ? USC_EVENT_NO_RESULT : 0;
 	event.source = USC_SOURCE_SYSCALL;
 	return ask_of_event(scratch, &event, 0, call->process);
@@ -342,7 +342,7 @@ static __always_inline int brief_open_call(struct task_struct *task, __u64 befor
 	event->image = call->image;
 	event->kind = call->nr;
 	event->how = USC_HOW_OPEN;
-	event->abi = USC_ABI_X86_64;
+	event->abi = USC_ABI_NATIVE;
 	event->source = USC_SOURCE_SYSCALL;
 	read_args(user_regs(task), event->abi, event->args);
 	barrier();

@@ -173,14 +173,14 @@ static __always_inline void doubt_memory_file(struct usc_code_doubt *doubt, cons
 
 static __always_inline void doubt_ptrace(struct usc_code_doubt *doubt, struct pt_regs *regs)
 {
-	__u64 request = regs->di;
+	__u64 request = USC_REGS_ARG0(regs);
 
 	if (request != PTRACE_ATTACH && request != PTRACE_POKETEXT && request != PTRACE_POKEDATA)
 		return;
-	doubt->other = regs->si;
+	doubt->other = USC_REGS_ARG1(regs);
 	if (request != PTRACE_ATTACH) {
-		doubt->start = regs->dx;
-		doubt->end = regs->dx + WORD_BYTES;
+		doubt->start = USC_REGS_ARG2(regs);
+		doubt->end = USC_REGS_ARG2(regs) + WORD_BYTES;
 	}
 	tell_doubt(doubt, USC_DOUBT_DEBUGGER);
 }
@@ -191,34 +191,35 @@ static __noinline int doubt_call(struct task_struct *task, struct pt_regs *regs,
 	struct usc_code_doubt doubt = {};
 	__u64 flags = 0;
 
-	if (!task || !regs || task->thread_info.status & TS_COMPAT)
+	if (!task || !regs || USC_TASK_IS_COMPAT(task))
 		return 0;
 	if (nr == NR_ptrace) {
 		doubt_ptrace(&doubt, regs);
 	} else if (nr == NR_mmap) {
-		if (!(regs->dx & PROT_EXEC) || (__s32)regs->r8 < 0)
+		if (!(USC_REGS_ARG2(regs) & PROT_EXEC) || (__s32)USC_REGS_ARG4(regs) < 0)
 			return 0;
 		if (has_debugger(task))
 			tell_doubt(&doubt, USC_DOUBT_DEBUGGED);
 		else if (has_no_interpreter(task))
 			tell_doubt(&doubt, USC_DOUBT_LOADS);
 	} else if (nr == NR_mprotect || nr == NR_pkey_mprotect) {
-		if (!(regs->dx & PROT_WRITE) || !may_have_probes_in(regs->di, regs->si))
+		if (!(USC_REGS_ARG2(regs) & PROT_WRITE) ||
+		    !may_have_probes_in(USC_REGS_ARG0(regs), USC_REGS_ARG1(regs)))
 			return 0;
-		doubt.start = regs->di;
-		doubt.end = regs->di + regs->si;
-		doubt.pc = regs->ip;
+		doubt.start = USC_REGS_ARG0(regs);
+		doubt.end = USC_REGS_ARG0(regs) + USC_REGS_ARG1(regs);
+		doubt.pc = USC_REGS_PC(regs);
 		tell_doubt(&doubt, USC_DOUBT_WRITABLE);
 	} else if (nr == NR_open) {
-		if (regs->si & O_ACCMODE)
-			doubt_memory_file(&doubt, (const char *)regs->di);
+		if (USC_REGS_ARG1(regs) & O_ACCMODE)
+			doubt_memory_file(&doubt, (const char *)USC_REGS_ARG0(regs));
 	} else {
 		if (nr == NR_openat)
-			flags = regs->dx;
+			flags = USC_REGS_ARG2(regs);
 		else
-			bpf_probe_read_user(&flags, sizeof(flags), (const void *)regs->dx);
+			bpf_probe_read_user(&flags, sizeof(flags), (const void *)USC_REGS_ARG2(regs));
 		if (flags & O_ACCMODE)
-			doubt_memory_file(&doubt, (const char *)regs->si);
+			doubt_memory_file(&doubt, (const char *)USC_REGS_ARG1(regs));
 	}
 	return 0;
 }

@@ -95,7 +95,7 @@ static long on_code_vma(struct task_struct *task, struct vm_area_struct *vma, st
 	code->file = (__u64)BPF_CORE_READ(vma, vm_file);
 	code->place->start = vma->vm_start;
 	code->place->end = vma->vm_end;
-	code->place->offset = vma->vm_pgoff * PAGE_BYTES;
+	code->place->offset = vma->vm_pgoff * USC_PAGE_BYTES;
 	return 0;
 }
 

@@ -46,7 +46,7 @@ const volatile __u32 function_cells;
 
 static __always_inline __u32 number_of_function(struct pt_regs *ctx)
 {
-	__u64 cell = (ctx->ip - functions_begin) / FUNCTION_CELL_BYTES;
+	__u64 cell = (USC_REGS_PC(ctx) - functions_begin) / FUNCTION_CELL_BYTES;
 	struct function_pair *pair = 0;
 	__u32 at = cell / 2, number = 0;
 
@@ -91,7 +91,7 @@ int on_kernel_function(struct pt_regs *ctx)
 /* A return is in the middle of another function, or behind a call in this one, where neither of these places is. */
 static __always_inline bool is_at_entry(struct pt_regs *ctx)
 {
-	__u64 inside = ctx->ip - bpf_get_func_ip(ctx);
+	__u64 inside = USC_REGS_PC(ctx) - bpf_get_func_ip(ctx);
 
 	return inside == CALL_BYTES || inside == ENDBR_BYTES + CALL_BYTES;
 }
@@ -158,9 +158,9 @@ int on_kernel_function_with_return(struct pt_regs *ctx)
 		return enter_function(ctx, number, probe);
 	t = traced_entry(task);
 	if (t && keeps_hits())
-		core_function_returned(t, number, probe, 0, ctx->ax, true);
+		core_function_returned(t, number, probe, 0, USC_REGS_RESULT(ctx), true);
 	else if (t)
-		return_briefly(t, number, probe, ctx->ax);
+		return_briefly(t, number, probe, USC_REGS_RESULT(ctx));
 	return 0;
 }
 

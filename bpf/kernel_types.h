@@ -15,9 +15,9 @@ typedef _Bool bool;
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
-struct pt_regs {
-	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp, ss;
-};
+#if defined(__TARGET_ARCH_x86)
+#include "x86_64/machine_types.h"
+#endif
 
 struct qstr {
 	union {
@@ -136,11 +136,6 @@ struct vm_area_struct {
 	unsigned long vm_pgoff;
 	struct file *vm_file;
 };
-
-typedef struct {
-	__u64 ctx_id;
-	void *vdso;
-} mm_context_t;
 
 struct mm_struct {
 	unsigned long start_code;
@@ -261,10 +256,6 @@ struct cred {
 	kuid_t euid;
 };
 
-struct thread_struct {
-	unsigned long fsbase;
-};
-
 struct sched_entity {
 	__u64 sum_exec_runtime;
 };
@@ -342,7 +333,6 @@ struct bpf_iter__task_vma {
 #define PROT_EXEC 0x4
 #define READ_IMPLIES_EXEC 0x0400000
 #define MAP_FIXED 0x10
-#define TS_COMPAT 0x2
 #define SIGNAL_GROUP_EXIT 0x4
 
 #endif

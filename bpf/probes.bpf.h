@@ -134,7 +134,7 @@ static __always_inline bool take_stop(struct pt_regs *ctx, struct hit_room *hit,
 	room->in_kernel = in_kernel;
 	if (is_asked_for(USC_QUERY_OF_ARGS)) {
 		read_registers(ctx, room->registers);
-		room->registers[USC_PROBE_REGISTERS - 1] = ctx->ip;
+		room->registers[USC_PROBE_REGISTERS - 1] = USC_REGS_PC(ctx);
 	}
 	take_probe(hit, room, probe, t);
 	return true;
@@ -198,33 +198,35 @@ static __noinline int indirect_jump_goes(struct pt_regs *ctx, struct task_entry 
 	if (!jump || !t)
 		return USC_JUMP_INSIDE;
 	read_registers(ctx, registers);
-	registers[USC_JUMP_PLACE] = ctx->ip;
+	registers[USC_JUMP_PLACE] = USC_REGS_PC(ctx);
 	hit.number = place & USC_PLACE_NUMBER;
-	return core_jump_goes(t, &hit, usc_place_sp(place, ctx->sp));
+	return core_jump_goes(t, &hit, usc_place_sp(place, USC_REGS_SP(ctx)));
 }
 
 static __always_inline enum usc_jump_goes jump_goes(struct pt_regs *ctx, struct task_entry *t, __u64 place,
 						    const bool brief)
 {
-	if (!usc_place_jumps(place, ctx->flags))
+	if (!usc_place_jumps(place, USC_REGS_FLAGS(ctx)))
 		return USC_JUMP_INSIDE;
 	if (!usc_place_indirect(place))
 		return place & USC_PLACE_AGAIN ? USC_JUMP_AGAIN : USC_JUMP_OUT;
-	return may_end_at(t, usc_place_sp(place, ctx->sp), brief) ? indirect_jump_goes(ctx, t, place) : USC_JUMP_INSIDE;
+	return may_end_at(t, usc_place_sp(place, USC_REGS_SP(ctx)), brief) ? indirect_jump_goes(ctx, t, place)
+									   : USC_JUMP_INSIDE;
 }
 
 /* Functions of their own, since what walks stacks lies below the other one, and 6.1's BPF has 512 bytes for all calls. */
 static __noinline int user_return(struct pt_regs *ctx, __u64 place, const struct usc_probe *probe, struct task_entry *t)
 {
 	if (probe && t)
-		core_function_returned(t, place & USC_PLACE_NUMBER, probe, ctx->sp, ctx->ax, false);
+		core_function_returned(t, place & USC_PLACE_NUMBER, probe, USC_REGS_SP(ctx), USC_REGS_RESULT(ctx),
+				       false);
 	return 0;
 }
 
 static __noinline int user_jump(struct pt_regs *ctx, __u64 place, struct task_entry *t)
 {
 	if (t)
-		core_function_jumped(t, place & USC_PLACE_NUMBER, usc_place_sp(place, ctx->sp),
+		core_function_jumped(t, place & USC_PLACE_NUMBER, usc_place_sp(place, USC_REGS_SP(ctx)),
 				     jump_goes(ctx, t, place, false), 0);
 	return 0;
 }
@@ -255,7 +257,7 @@ static __always_inline int hit_user_probe(struct pt_regs *ctx, __u64 place, cons
 		return 0;
 	if (take_stop(ctx, hit, probe, t, false)) {
 		if (lasts)
-			core_function_entered(t, hit, number, ctx->sp);
+			core_function_entered(t, hit, number, USC_REGS_SP(ctx));
 		else
 			send_hit(hit, t);
 	}
@@ -275,14 +277,15 @@ static __noinline int user_return_briefly(struct pt_regs *ctx, __u64 place, cons
 					  struct task_entry *t)
 {
 	if (probe && t)
-		core_function_returned_briefly(t, place & USC_PLACE_NUMBER, probe, ctx->sp, ctx->ax, false);
+		core_function_returned_briefly(t, place & USC_PLACE_NUMBER, probe, USC_REGS_SP(ctx),
+					       USC_REGS_RESULT(ctx), false);
 	return 0;
 }
 
 static __noinline int user_jump_briefly(struct pt_regs *ctx, __u64 place, struct task_entry *t)
 {
 	if (t)
-		core_function_jumped_briefly(t, place & USC_PLACE_NUMBER, usc_place_sp(place, ctx->sp),
+		core_function_jumped_briefly(t, place & USC_PLACE_NUMBER, usc_place_sp(place, USC_REGS_SP(ctx)),
 					     jump_goes(ctx, t, place, true), 0);
 	return 0;
 }
@@ -313,7 +316,7 @@ static __always_inline void hit_user_probe_either(struct pt_regs *ctx, __u64 pla
 	if (place_ends(place))
 		return;
 	if (probe->role & USC_PROBE_WITH_RETURN)
-		core_function_entered_briefly(t, number, ctx->sp, false);
+		core_function_entered_briefly(t, number, USC_REGS_SP(ctx), false);
 	else
 		tell_moment_briefly(t, probe->source, probe->kind);
 }
@@ -392,7 +395,7 @@ int on_user_probe_briefly(struct pt_regs *ctx)
 		return 0;
 	/* Where no other function is open, nothing but the thread's own memory is written at an entry. */
 	if (!place_ends(place) && probe->role & USC_PROBE_WITH_RETURN && !t->open_functions[0])
-		core_function_entered_briefly(t, place & USC_PLACE_NUMBER, ctx->sp, false);
+		core_function_entered_briefly(t, place & USC_PLACE_NUMBER, USC_REGS_SP(ctx), false);
 	else
 		keep_processor_and_hit(ctx, place, probe, t, true);
 	return 0;

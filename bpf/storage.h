@@ -21,7 +21,7 @@
  */
 #define TASK_FIELD(task, field) BPF_CORE_READ(task, field)
 #define SIGNAL_FIELD(task, field) BPF_CORE_READ(task, signal, field)
-#define VMA_SPACE(vma) BPF_CORE_READ(vma, vm_mm, context.ctx_id)
+#define VMA_SPACE(vma) BPF_CORE_READ(vma, vm_mm, USC_MM_SERIAL)
 #define SERIAL(of) (&last_##of)
 #define STRETCH_MOST_BYTES BLOCK_MOST_BYTES
 #define with_vma(address, callback, context)                                                                           \
@@ -211,7 +211,7 @@ __noinline int read_block(struct scratch *s, __u64 address)
 	s->block_bytes = bytes;
 	if (!bpf_probe_read_user(s->block, bytes, (void *)address))
 		return 0;
-	bytes = PAGE_BYTES - (address & (PAGE_BYTES - 1));
+	bytes = USC_PAGE_BYTES - (address & (USC_PAGE_BYTES - 1));
 	if (bytes >= 8 && bytes < BLOCK_BYTES) {
 		s->block_bytes = bytes;
 		if (!bpf_probe_read_user(s->block, bytes & (BLOCK_BYTES - 1), (void *)address))
@@ -282,7 +282,7 @@ static __always_inline long read_kernel(void *to, __u32 bytes, const void *from)
 }
 
 struct page_words {
-	__u64 word[PAGE_BYTES / 8];
+	__u64 word[USC_PAGE_BYTES / 8];
 };
 
 /*
@@ -296,7 +296,7 @@ USC_SUBPROGRAM int compare_pages(const struct page_words *a, const struct page_w
 
 	if (!a || !b)
 		return 1;
-	for (i = 0; i < PAGE_BYTES / 8; i += 16) {
+	for (i = 0; i < USC_PAGE_BYTES / 8; i += 16) {
 #pragma unroll
 		for (k = 0; k < 16; k++) {
 			other = a->word[i + k] ^ b->word[i + k];
@@ -316,7 +316,7 @@ static __always_inline bool same_pages(const char *a, const char *b)
 
 static __always_inline void keep_page(char *to, const char *from)
 {
-	bpf_probe_read_kernel(to, PAGE_BYTES, from);
+	bpf_probe_read_kernel(to, USC_PAGE_BYTES, from);
 }
 
 /* Paths are read without a lock. */

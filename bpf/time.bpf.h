@@ -6,6 +6,7 @@
 #include "preemption.h"
 #include "transport.h"
 #include "uscope/core/probes/time.h"
+#include "x86_64/sample_context.h"
 
 /* Set by the tracer before loading. */
 const volatile __u64 sample_period_ns;
@@ -26,23 +27,12 @@ static __always_inline long kernel_frames_of(struct task_struct *task, __u64 *fr
 	return bpf_get_task_stack(task, frames, bytes, 0);
 }
 
-/* What perf gives to its programs (asm/ptrace.h, linux/bpf_perf_event.h): registers of what the clock met. */
-struct sample_context {
-	__u64 before[17];
-	__u64 cs;
-	__u64 behind[3];
-	__u64 period;
-	__u64 address;
-};
-
-#define PRIVILEGE_BITS 3 /* of cs: 0 in the kernel */
-
 SEC("perf_event")
 int on_sample(struct sample_context *ctx)
 {
 	struct task_struct *task = this_task();
 	__u64 time_ns = time_of_tick(sample_period_ns);
-	bool in_kernel = !(ctx->cs & PRIVILEGE_BITS);
+	bool in_kernel = USC_REGS_IN_KERNEL(ctx);
 	struct hit_room *room;
 	struct task_entry *t;
 

@@ -111,8 +111,8 @@ void DescriptorTracker::learn_what_is_recorded() {
     return;
   }
   for (std::uint32_t nr = 0; nr < syscalls::kSyscallNumbers; nr++) {
-    if (set->contains(USC_ABI_X86_64, nr) || followed->contains(USC_ABI_X86_64, nr)) continue;
-    switch (descriptors_need(syscalls::syscall_name(USC_ABI_X86_64, nr))) {
+    if (set->contains(USC_ABI_NATIVE, nr) || followed->contains(USC_ABI_NATIVE, nr)) continue;
+    switch (descriptors_need(syscalls::syscall_name(USC_ABI_NATIVE, nr))) {
       case DescriptorNeed::kNone:
         break;
       case DescriptorNeed::kTables:

@@ -14,9 +14,6 @@
 #include <linux/filelock.h>
 #endif
 
-#ifndef CONFIG_X86_64
-#error "uscope walks the stacks of x86-64 only"
-#endif
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
 #error "uscope needs Linux 6.1 or later"
 #endif

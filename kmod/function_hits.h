@@ -84,13 +84,7 @@ static __always_inline void read_entry_registers(const struct function_entry *en
 	const struct pt_regs *regs = entry->regs;
 
 	memset(registers, 0, USC_PROBE_REGISTERS * sizeof(*registers));
-	registers[1] = regs->dx;
-	registers[2] = regs->cx;
-	registers[4] = regs->si;
-	registers[5] = regs->di;
-	registers[7] = regs->sp;
-	registers[8] = regs->r8;
-	registers[9] = regs->r9;
+	USC_READ_ENTRY_REGISTERS(regs, registers);
 	registers[USC_PROBE_REGISTERS - 1] = entry->ip;
 }
 

@@ -10,6 +10,7 @@
 #include <linux/rculist.h>
 #include <linux/string.h>
 
+#include "uscope/arch/arch.h"
 #include "compat.h"
 #include "kernel_symbols.h"
 #include "session.h"
@@ -17,8 +18,7 @@
 
 #define PROBED_PLACES 8
 #define PLACE_BYTES (MODULE_NAME_LEN + KSYM_SYMBOL_LEN + 32)
-#define KERNEL_STEP 0x200000ul /* x86-64 aligns the kernel's text to this, or a multiple */
-#define KERNEL_STEPS_MAX 512   /* 1 GiB, as much as there is for it */
+#define KERNEL_STEPS_MAX 512 /* 1 GiB, as much as there is for it */
 
 static unsigned long kernel_text; /* 0 = not found: no frame of the core kernel has a name then */
 
@@ -32,7 +32,7 @@ static bool has_symbol(unsigned long address)
 
 void usc_find_kernel_text(void)
 {
-	unsigned long address = (unsigned long)&sprint_symbol & ~(KERNEL_STEP - 1);
+	unsigned long address = (unsigned long)&sprint_symbol & ~(USC_KERNEL_TEXT_ALIGNMENT - 1);
 	u32 i;
 
 	if (!has_symbol((unsigned long)&sprint_symbol))
@@ -40,7 +40,7 @@ void usc_find_kernel_text(void)
 	/* In the step of the known symbol the text may begin; below the text nothing has a name. */
 	for (i = 0; i < KERNEL_STEPS_MAX && has_symbol(address); i++) {
 		kernel_text = address;
-		address -= KERNEL_STEP;
+		address -= USC_KERNEL_TEXT_ALIGNMENT;
 	}
 }
 

@@ -56,7 +56,7 @@
 #define MM_FIELD(of, field) ((of)->mm->field)
 #define TASK_FIELD(task, field) ((task)->field)
 #define SIGNAL_FIELD(task, field) ((task)->signal->field)
-#define VMA_SPACE(vma) ((vma)->vm_mm->context.ctx_id)
+#define VMA_SPACE(vma) ((vma)->vm_mm->USC_MM_SERIAL)
 
 #define usc_loop(count, body, context)                                                                                 \
 	do {                                                                                                           \
@@ -302,12 +302,12 @@ static __always_inline long read_user_text(void *to, __u32 bytes, const void *fr
 
 static __always_inline bool same_pages(const char *a, const char *b)
 {
-	return !memcmp(a, b, PAGE_BYTES);
+	return !memcmp(a, b, USC_PAGE_BYTES);
 }
 
 static __always_inline void keep_page(char *to, const char *from)
 {
-	memcpy(to, from, PAGE_BYTES);
+	memcpy(to, from, USC_PAGE_BYTES);
 }
 
 /* Page faults are disabled: what is not in memory is an error at once. */
@@ -325,7 +325,7 @@ static __always_inline bool open_stretch(struct scratch *s, __u64 address, __u32
 
 static __always_inline int stretch_word(struct scratch *s, __u32 at, __u64 *value)
 {
-	unsafe_get_user(*value, (__u64 __user *)(s->start_rsp + at * 8ull), fault);
+	unsafe_get_user(*value, (__u64 __user *)(s->start_sp + at * 8ull), fault);
 	return 0;
 fault:
 	return -EFAULT;

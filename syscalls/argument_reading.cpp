@@ -25,7 +25,7 @@ std::optional<ArgumentReading> argument_reading(const CallNumbers& numbers) {
   reading.command = command_arguments(reading.call, numbers.args);
   if (reading.command) reading.letters = reading.command->letters;
   reading.has_halves =
-      numbers.abi == USC_ABI_I386 && !reading.call.starts_with("preadv2") && !reading.call.starts_with("pwritev2");
+      numbers.abi == USC_ABI_COMPAT && !reading.call.starts_with("preadv2") && !reading.call.starts_with("pwritev2");
   return reading;
 }
 

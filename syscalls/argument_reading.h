@@ -15,7 +15,7 @@
 namespace uscope::syscalls {
 
 struct CallNumbers {
-  usc_abi abi = USC_ABI_X86_64;
+  usc_abi abi = USC_ABI_NATIVE;
   std::uint32_t nr = 0;
   std::string_view name;  // must outlive what is made of it
   std::array<std::int64_t, 6> args{};

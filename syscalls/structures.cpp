@@ -142,7 +142,7 @@ struct Structure {
   std::string_view call;
   std::size_t arg;
   const Layout* layout;
-  bool is_same_in_i386 = false;
+  bool is_same_in_compat = false;
 };
 
 constexpr Structure kStructures[] = {
@@ -491,7 +491,7 @@ std::uint64_t syscall_structures(usc_abi abi, std::uint32_t nr) {
   const std::string_view call = syscall_wide_name(abi, name);
   std::uint64_t slots = 0;
   for (const Structure& one : kStructures)
-    if (one.call == call && (abi != USC_ABI_I386 || (one.is_same_in_i386 && call == name)))
+    if (one.call == call && (abi != USC_ABI_COMPAT || (one.is_same_in_compat && call == name)))
       slots |= usc_structure_slot(static_cast<std::uint32_t>(one.arg), one.layout->bytes);
   return slots;
 }

@@ -12,10 +12,6 @@
 namespace uscope::syscalls {
 namespace {
 
-constexpr std::uint32_t kX32Bit = 0x40000000;
-// The lowest number that only x32 has.
-constexpr std::uint32_t kFirstX32 = 512;
-
 constexpr std::uint16_t NONE = 0;
 constexpr std::uint16_t FILE = kClassFile;
 constexpr std::uint16_t PROCESS = kClassProcess;
@@ -34,16 +30,16 @@ struct Call {
   std::string_view arguments;
 };
 
-constexpr Call kCalls64[] = {
+constexpr Call kNativeCalls[] = {
 #define USC_SYSCALL(nr, name, classes, arguments) {nr, classes, name, arguments},
 #include "syscalls/syscalls.def"
 };
-constexpr Call kCalls32[] = {
-#define USC_SYSCALL_I386(nr, name, classes) {nr, classes, name, ""},
+constexpr Call kCompatCalls[] = {
+#define USC_SYSCALL_COMPAT(nr, name, classes) {nr, classes, name, ""},
 #include "syscalls/syscalls.def"
 };
-constexpr Call kCallsX32[] = {
-#define USC_SYSCALL_X32(nr, name) {nr, NONE, name, ""},
+constexpr Call kVariantCalls[] = {
+#define USC_SYSCALL_VARIANT(nr, name) {nr, NONE, name, ""},
 #include "syscalls/syscalls.def"
 };
 
@@ -78,37 +74,42 @@ class Table {
   std::unordered_map<std::string_view, const Call*> by_name_;
 };
 
-const Table& table64() {
-  static const Table table(kCalls64);
+const Table& native_table() {
+  static const Table table(kNativeCalls);
   return table;
 }
 
-const Table& table32() {
-  static const Table table(kCalls32);
+const Table& compat_table() {
+  static const Table table(kCompatCalls);
   return table;
 }
 
-const Table& table_x32() {
-  static const Table table(kCallsX32);
+const Table& variant_table() {
+  static const Table table(kVariantCalls);
   return table;
 }
 
-// The entry with the name of a call; for x32's own numbers one without classes and arguments.
+// Whether an ABI has the native numbers, but for some of its own: x32.
+constexpr bool is_variant(usc_abi abi) {
+  return abi != USC_ABI_NATIVE && abi != USC_ABI_COMPAT;
+}
+
+// The entry with the name of a call; for a variant's own numbers one without classes and arguments.
 const Call* named_entry(usc_abi abi, std::uint32_t nr) {
-  if (abi == USC_ABI_I386) return table32().at(nr);
-  if (abi == USC_ABI_X32) nr &= ~kX32Bit;
-  return abi == USC_ABI_X32 && nr >= kFirstX32 ? table_x32().at(nr) : table64().at(nr);
+  if (abi == USC_ABI_COMPAT) return compat_table().at(nr);
+  nr = USC_PLAIN_NUMBER(abi, nr);
+  const Call* own = is_variant(abi) ? variant_table().at(nr) : nullptr;
+  return own != nullptr ? own : native_table().at(nr);
 }
 
 // The entry with classes and arguments.
 const Call* full_entry(usc_abi abi, std::uint32_t nr) {
   const Call* call = named_entry(abi, nr);
-  if (call == nullptr || abi == USC_ABI_X86_64) return call;
-  return abi == USC_ABI_X32 ? table64().named(call->name) : call;
+  if (call == nullptr || abi == USC_ABI_NATIVE) return call;
+  return is_variant(abi) ? native_table().named(call->name) : call;
 }
 
-// Calls whose arguments are not those of the 64-bit call of their name: 32-bit programs pass numbers of 64 bits in two
-// halves, and have calls of their own; x32 passes offsets whole.
+// Calls whose arguments are not those of the native call of their name.
 struct OtherArguments {
   usc_abi abi;
   std::string_view name;
@@ -116,60 +117,11 @@ struct OtherArguments {
 };
 
 constexpr OtherArguments kOtherArguments[] = {
-    {USC_ABI_I386, "_llseek", "dGlpf"},
-    {USC_ABI_I386, "bdflush", "io"},
-    {USC_ABI_I386, "chown", "sJJ"},
-    {USC_ABI_I386, "clone", "Fppop"},
-    {USC_ABI_I386, "fadvise64", "dlHzf"},
-    {USC_ABI_I386, "fadvise64_64", "dlHlHf"},
-    {USC_ABI_I386, "fallocate", "dflHlH"},
-    {USC_ABI_I386, "fanotify_mark", "dfFHDs"},
-    {USC_ABI_I386, "fchown", "dJJ"},
-    {USC_ABI_I386, "fstatfs64", "dzp"},
-    {USC_ABI_I386, "ftruncate64", "dlH"},
-    {USC_ABI_I386, "ipc", "fiiopo"},
-    {USC_ABI_I386, "lchown", "sJJ"},
-    {USC_ABI_I386, "lookup_dcookie", "lHpz"},
-    {USC_ABI_I386, "mmap", "p"},
-    {USC_ABI_I386, "mmap2", "pzFFdO"},
-    {USC_ABI_I386, "nice", "i"},
-    {USC_ABI_I386, "oldfstat", "dp"},
-    {USC_ABI_I386, "oldolduname", "p"},
-    {USC_ABI_I386, "olduname", "p"},
-    {USC_ABI_I386, "pread64", "dBzlH"},
-    {USC_ABI_I386, "preadv", "dEzlH"},
-    {USC_ABI_I386, "pwrite64", "dbzlH"},
-    {USC_ABI_I386, "pwritev", "dezlH"},
-    {USC_ABI_I386, "readahead", "dlHz"},
-    {USC_ABI_I386, "readdir", "dpu"},
-    {USC_ABI_I386, "select", "p"},
-    {USC_ABI_I386, "setfsgid", "J"},
-    {USC_ABI_I386, "setfsuid", "J"},
-    {USC_ABI_I386, "setgid", "J"},
-    {USC_ABI_I386, "setregid", "JJ"},
-    {USC_ABI_I386, "setresgid", "JJJ"},
-    {USC_ABI_I386, "setresuid", "JJJ"},
-    {USC_ABI_I386, "setreuid", "JJ"},
-    {USC_ABI_I386, "setuid", "J"},
-    {USC_ABI_I386, "sgetmask", ""},
-    {USC_ABI_I386, "sigaction", "gpp"},
-    {USC_ABI_I386, "signal", "gp"},
-    {USC_ABI_I386, "sigpending", "p"},
-    {USC_ABI_I386, "sigprocmask", "fpp"},
-    {USC_ABI_I386, "sigreturn", ""},
-    {USC_ABI_I386, "sigsuspend", "ppf"},
-    {USC_ABI_I386, "socketcall", "fp"},
-    {USC_ABI_I386, "ssetmask", "f"},
-    {USC_ABI_I386, "statfs64", "szp"},
-    {USC_ABI_I386, "stime", "p"},
-    {USC_ABI_I386, "sync_file_range", "dlHlHf"},
-    {USC_ABI_I386, "truncate64", "slH"},
-    {USC_ABI_I386, "umount", "s"},
-    {USC_ABI_I386, "vm86", "fp"},
-    {USC_ABI_I386, "vm86old", "p"},
-    {USC_ABI_I386, "waitpid", "iWf"},
-    {USC_ABI_X32, "preadv2", "dEzlf"},
-    {USC_ABI_X32, "pwritev2", "dezlf"},
+#define USC_OTHER_ARGUMENTS(abi, name, arguments) {USC_ABI_##abi, name, arguments},
+#if defined(__x86_64__)
+#include "syscalls/x86_64/other_arguments.def"
+#endif
+#undef USC_OTHER_ARGUMENTS
 };
 
 // The 64-bit call of a 32-bit one's name, also where that names the width of its numbers.
@@ -178,11 +130,11 @@ const Call* wide_entry(std::string_view name) {
       {"fstatat64", "newfstatat"},       {"oldstat", "stat"},           {"oldlstat", "lstat"}, {"_newselect", "select"},
       {"ugetrlimit", "getrlimit"},       {"fadvise64_64", "fadvise64"}, {"mmap2", "mmap"},     {"waitpid", "wait4"},
       {"sigprocmask", "rt_sigprocmask"}, {"oldfstat", "fstat"}};
-  if (const Call* same = table64().named(name)) return same;
+  if (const Call* same = native_table().named(name)) return same;
   for (const auto& [narrow, wide] : kOthers)
-    if (name == narrow) return table64().named(wide);
+    if (name == narrow) return native_table().named(wide);
   for (const std::string_view width : {"_time64", "64", "32"})
-    if (name.ends_with(width)) return table64().named(name.substr(0, name.size() - width.size()));
+    if (name.ends_with(width)) return native_table().named(name.substr(0, name.size() - width.size()));
   return nullptr;
 }
 
@@ -210,7 +162,7 @@ static_assert(
     "usc_config has two kinds for an argument");
 
 // Whether 32-bit programs have another layout of what the kernel side reads.
-bool differs_in_i386(std::uint32_t kind) {
+bool differs_in_compat(std::uint32_t kind) {
   return kind == USC_STRING_TIME || kind == USC_STRING_TIME_OUT || kind == USC_STRING_TIMES ||
          kind == USC_STRING_SIGINFO || kind == USC_STRING_STAT || kind == USC_STRING_DEVICE ||
          kind == USC_STRING_DEVICE_OUT;
@@ -228,7 +180,7 @@ std::uint64_t string_slots(usc_abi abi, std::uint64_t sizes, std::size_t arg, ch
   auto slot = static_cast<std::uint32_t>(arg);
   for (std::uint32_t kind = 0; kind < USC_STRING_KIND_COUNT && slot < USC_STRING_SLOTS; kind++) {
     if (kStringKinds[kind].letters.find(letter) == std::string_view::npos) continue;
-    if (kStringKinds[kind].on_demand && (!contents || (abi == USC_ABI_I386 && differs_in_i386(kind)))) continue;
+    if (kStringKinds[kind].on_demand && (!contents || (abi == USC_ABI_COMPAT && differs_in_compat(kind)))) continue;
     if (is_fixed(kind) && usc_structure_bytes(sizes, static_cast<std::uint32_t>(arg)) == 0) continue;
     slots |= usc_string_slot(slot, kind);
     slot += USC_STRING_ARGS;
@@ -239,9 +191,9 @@ std::uint64_t string_slots(usc_abi abi, std::uint64_t sizes, std::size_t arg, ch
 // "did you mean openat, openat2?"; how classes are written where nothing is near.
 std::string suggestion(std::string_view item) {
   std::vector<std::string> names;
-  for (const Call& call : kCalls64) names.emplace_back(call.name);
-  for (const Call& call : kCalls32)
-    if (table64().named(call.name) == nullptr) names.emplace_back(call.name);
+  for (const Call& call : kNativeCalls) names.emplace_back(call.name);
+  for (const Call& call : kCompatCalls)
+    if (native_table().named(call.name) == nullptr) names.emplace_back(call.name);
   for (const auto& [name, mask] : kClasses) names.push_back("%" + std::string(name));
   const std::string meant = did_you_mean(item, names);
   return meant.empty() ? "give names of system calls, %file, %process, %network, %desc, %memory, %signal, %ipc, %wait, "
@@ -250,10 +202,10 @@ std::string suggestion(std::string_view item) {
 }
 
 void add_class(std::uint16_t mask, SyscallSet& set) {
-  for (const Call& call : kCalls64)
-    if ((call.classes & mask) != 0) set.x86_64.set(call.nr);
-  for (const Call& call : kCalls32)
-    if ((call.classes & mask) != 0) set.i386.set(call.nr);
+  for (const Call& call : kNativeCalls)
+    if ((call.classes & mask) != 0) set.tables[USC_CALLS_NATIVE].set(call.nr);
+  for (const Call& call : kCompatCalls)
+    if ((call.classes & mask) != 0) set.tables[USC_CALLS_COMPAT].set(call.nr);
 }
 
 constexpr std::string_view kNoCalls = "none";
@@ -263,8 +215,7 @@ Result<void> add_item(std::string_view item, SyscallSet& set) {
   if (item.empty())
     return Error{"an empty name in a set of system calls", "write names with single commas between them"};
   if (item == "all") {
-    set.x86_64.set();
-    set.i386.set();
+    for (auto& table : set.tables) table.set();
     return {};
   }
   for (const auto& [name, mask] : kClasses) {
@@ -272,10 +223,10 @@ Result<void> add_item(std::string_view item, SyscallSet& set) {
     add_class(mask, set);
     return {};
   }
-  const Call* call64 = table64().named(item);
-  const Call* call32 = table32().named(item);
-  if (call64 != nullptr) set.x86_64.set(call64->nr);
-  if (call32 != nullptr) set.i386.set(call32->nr);
+  const Call* call64 = native_table().named(item);
+  const Call* call32 = compat_table().named(item);
+  if (call64 != nullptr) set.tables[USC_CALLS_NATIVE].set(call64->nr);
+  if (call32 != nullptr) set.tables[USC_CALLS_COMPAT].set(call32->nr);
   if (call64 != nullptr || call32 != nullptr) return {};
   const std::string_view what = item.front() == '%' ? "class of system calls" : "system call";
   return Error{"'" + std::string(item) + "' is not a " + std::string(what), suggestion(item)};
@@ -286,12 +237,12 @@ Result<void> add_item(std::string_view item, SyscallSet& set) {
 std::string syscall_name(usc_abi abi, std::uint32_t nr) {
   const Call* call = named_entry(abi, nr);
   if (call != nullptr) return std::string(call->name);
-  return "syscall_" + std::to_string(abi == USC_ABI_X32 ? nr & ~kX32Bit : nr);
+  return "syscall_" + std::to_string(USC_PLAIN_NUMBER(abi, nr));
 }
 
 std::optional<std::uint32_t> syscall_number(usc_abi abi, std::string_view name) {
-  const Call* call = abi == USC_ABI_X32 ? table_x32().named(name) : nullptr;
-  if (call == nullptr) call = abi == USC_ABI_I386 ? table32().named(name) : table64().named(name);
+  const Call* call = is_variant(abi) ? variant_table().named(name) : nullptr;
+  if (call == nullptr) call = abi == USC_ABI_COMPAT ? compat_table().named(name) : native_table().named(name);
   if (call == nullptr) return std::nullopt;
   return call->nr;
 }
@@ -302,29 +253,29 @@ std::uint16_t syscall_classes(usc_abi abi, std::uint32_t nr) {
 }
 
 std::uint16_t syscall_classes(std::string_view name) {
-  const Call* call = table64().named(name);
-  if (call == nullptr) call = table32().named(name);
+  const Call* call = native_table().named(name);
+  if (call == nullptr) call = compat_table().named(name);
   return call == nullptr ? NONE : call->classes;
 }
 
 std::optional<std::string_view> syscall_arguments(usc_abi abi, std::uint32_t nr) {
   const Call* call = named_entry(abi, nr);
-  if (call != nullptr && abi != USC_ABI_X86_64) {
+  if (call != nullptr && abi != USC_ABI_NATIVE) {
     for (const OtherArguments& other : kOtherArguments)
       if (other.abi == abi && other.name == call->name) return other.arguments;
-    call = abi == USC_ABI_I386 ? wide_entry(call->name) : table64().named(call->name);
+    call = abi == USC_ABI_COMPAT ? wide_entry(call->name) : native_table().named(call->name);
   }
   if (call == nullptr) return std::nullopt;
   return call->arguments;
 }
 
 std::string_view syscall_wide_name(usc_abi abi, std::string_view name) {
-  const Call* call = abi == USC_ABI_I386 ? wide_entry(name) : nullptr;
+  const Call* call = abi == USC_ABI_COMPAT ? wide_entry(name) : nullptr;
   return call == nullptr ? name : call->name;
 }
 
 std::uint64_t syscall_strings(usc_abi abi, std::uint32_t nr, bool contents) {
-  if (abi == USC_ABI_X32 && (nr & ~kX32Bit) >= kFirstX32) return 0;
+  if (USC_PLAIN_NUMBER(abi, nr) >= kSyscallNumbers) return 0;
   const std::string_view letters = syscall_arguments(abi, nr).value_or("");
   std::uint64_t slots = 0;
   const std::uint64_t sizes = syscall_structures(abi, nr);
@@ -332,12 +283,16 @@ std::uint64_t syscall_strings(usc_abi abi, std::uint32_t nr, bool contents) {
   return slots;
 }
 
+bool SyscallSet::none() const {
+  return std::all_of(tables.begin(), tables.end(), [](const auto& table) { return table.none(); });
+}
+
 bool SyscallSet::contains(usc_abi abi, std::uint32_t nr) const {
-  if (abi == USC_ABI_X32) {
+  if (is_variant(abi)) {
     const Call* call = full_entry(abi, nr);
-    nr = call != nullptr ? call->nr : nr & ~kX32Bit;
+    nr = call != nullptr ? call->nr : USC_PLAIN_NUMBER(abi, nr);
   }
-  const auto& numbers = abi == USC_ABI_I386 ? i386 : x86_64;
+  const auto& numbers = tables.at(USC_CALL_TABLE(abi));
   // The last number is no call's: its bit tells whether calls without a name are in the set.
   return numbers[std::min<std::size_t>(nr, kSyscallNumbers - 1)];
 }
@@ -370,12 +325,10 @@ Result<SyscallSet> parse_syscall_set(const std::string& text) {
     if (!added) return added.error();
   }
   if (inverted) {
-    in.x86_64.set();
-    in.i386.set();
+    for (auto& table : in.tables) table.set();
   }
-  in.x86_64 &= ~out.x86_64;
-  in.i386 &= ~out.i386;
-  if (in.x86_64.none() && in.i386.none() && !may_be_empty)
+  for (std::size_t table = 0; table < in.tables.size(); table++) in.tables[table] &= ~out.tables[table];
+  if (in.none() && !may_be_empty)
     return Error{"'" + text + "' names no system call", "a leading ! leaves out everything behind it"};
   return in;
 }

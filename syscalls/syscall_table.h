@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The system calls of Linux on x86-64 by number and name, in strace's classes, and sets of them as `-e` names them.
+// The system calls of Linux by number and name, in strace's classes, and sets of them as `-e` names them.
 #pragma once
 
+#include <array>
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
@@ -31,18 +32,22 @@ enum SyscallClass : std::uint16_t {
 // Numbers above this are no calls of any ABI.
 inline constexpr std::size_t kSyscallNumbers = 512;
 
-// "openat"; "syscall_<nr>" for a number without a name. For x32 with or without its bit 0x40000000.
+// The ABIs that have a table of their own.
+inline constexpr std::array kTableAbis = {USC_ABI_NATIVE, USC_ABI_COMPAT};
+
+// "openat"; "syscall_<nr>" for a number without a name. With or without the mark of an ABI (USC_PLAIN_NUMBER).
 [[nodiscard]] std::string syscall_name(usc_abi abi, std::uint32_t nr);
 
-// Without the x32 bit.
+// Without the mark of an ABI.
 [[nodiscard]] std::optional<std::uint32_t> syscall_number(usc_abi abi, std::string_view name);
 
 // A mask of SyscallClass; 0 for a number without a name.
 [[nodiscard]] std::uint16_t syscall_classes(usc_abi abi, std::uint32_t nr);
 [[nodiscard]] std::uint16_t syscall_classes(std::string_view name);  // of either ABI
 
-// What each argument is: a letter for each, explained in syscalls.def. Most i386 calls have the arguments of the 64-bit
-// call of that name, or of the name without the width of its numbers (stat64). Nothing for calls that are not known.
+// What each argument is: a letter for each, explained in syscalls.def. Most COMPAT calls have the arguments of the
+// 64-bit call of that name, or of the name without the width of its numbers (stat64). Nothing for calls that are not
+// known.
 [[nodiscard]] std::optional<std::string_view> syscall_arguments(usc_abi abi, std::uint32_t nr);
 
 // The 64-bit call that a 32-bit one of this name is ("fcntl64": "fcntl"); the name itself where there is none, and in
@@ -58,10 +63,11 @@ inline constexpr std::size_t kSyscallNumbers = 512;
 
 // The calls of a set, by number; the same names in both ABIs, and what has no name.
 struct SyscallSet {
-  std::bitset<kSyscallNumbers> x86_64;
-  std::bitset<kSyscallNumbers> i386;
+  std::array<std::bitset<kSyscallNumbers>, USC_CALL_TABLES> tables;  // by USC_CALL_TABLE()
 
-  // x32 calls are in the set with the 64-bit call of their name.
+  [[nodiscard]] bool none() const;
+
+  // Calls of an ABI without a table of its own (x32) are in the set with the native call of their name.
   [[nodiscard]] bool contains(usc_abi abi, std::uint32_t nr) const;
 
   bool operator==(const SyscallSet&) const = default;

@@ -68,6 +68,10 @@ std::string_view abi_name(std::uint32_t abi) {
   return abi < kAbis.size() ? kAbis[abi] : "";
 }
 
+bool is_native_abi(std::string_view name) {
+  return name == abi_name(USC_ABI_NATIVE);
+}
+
 std::optional<usc_abi> abi_of_name(std::string_view name) {
   const auto* const found = std::find(kAbis.begin(), kAbis.end(), name);
   if (found == kAbis.end()) return std::nullopt;

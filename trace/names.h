@@ -11,8 +11,11 @@
 
 namespace uscope::trace {
 
-// "x86_64", "i386" or "x32"; empty for a number that is no usc_abi.
+// As abi.def names it; empty for a number that is no usc_abi.
 [[nodiscard]] std::string_view abi_name(std::uint32_t abi);
+
+// Whether it is the name of USC_ABI_NATIVE, which readers do not show.
+[[nodiscard]] bool is_native_abi(std::string_view name);
 
 // The number of an interface with this name; nullopt if there is none.
 [[nodiscard]] std::optional<usc_abi> abi_of_name(std::string_view name);

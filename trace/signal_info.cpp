@@ -48,7 +48,7 @@ void add_own(const usc_signal& signal, SignalInfo& out) {
     out.status = low(signal.info[1]);
   } else if (signal.number == SIGSYS) {
     out.address = static_cast<std::int64_t>(signal.info[0]);
-    if (signal.info[1] >> 32 == AUDIT_ARCH_X86_64) out.syscall = low(signal.info[1]);
+    if (signal.info[1] >> 32 == USC_AUDIT_ARCH) out.syscall = low(signal.info[1]);
   } else {
     add_poll(signal, out);
   }

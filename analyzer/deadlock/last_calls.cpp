@@ -296,7 +296,7 @@ Result<void> Reader::stand(const std::vector<Call>& calls, const LastProcess& pr
   thread.waited_ns = std::max<std::int64_t>(0, difference(call.end_ns.value_or(process.until_ns), call.ts_ns));
   thread.attached = call.how == "attached";
   thread.killed = killed;
-  thread.known_layout = call.abi == "x86_64";
+  thread.known_layout = trace::is_native_abi(call.abi);
   auto lines = stacks_.lines(call.stack_id);
   if (!lines) return lines.error();
   thread.stack = std::move(*lines);
@@ -382,7 +382,7 @@ Result<void> Reader::find_tries(const ThreadRow& row, const LastProcess& process
   thread.event_id = last->id;
   thread.since_ns = last->ts_ns;
   thread.waited_ns = std::max<std::int64_t>(0, difference(process.until_ns, last->ts_ns));
-  thread.known_layout = last->abi == "x86_64";
+  thread.known_layout = trace::is_native_abi(last->abi);
   auto lines = stacks_.lines(last->stack_id);
   if (!lines) return lines.error();
   thread.stack = std::move(*lines);
@@ -500,7 +500,7 @@ Result<void> check_calls(const store::Database& database, const Catalog& catalog
   const auto calls = catalog.meta.find("calls");
   if (calls == catalog.meta.end() || calls->second.empty() || calls->second == "all") return {};
   auto set = syscalls::parse_syscall_set(calls->second);
-  if (set && !set->contains(USC_ABI_X86_64, USC_FUTEX_X86_64))
+  if (set && !set->contains(USC_ABI_NATIVE, USC_FUTEX_NATIVE))
     return Error{database.path().string() + " has no futex calls: it was recorded with -e " + calls->second,
                  "record again with futex among the calls, best with all of them"};
   out.calls_left_out = true;

@@ -34,7 +34,7 @@ EventRowId earlier(EventRowId a, EventRowId b) {
 Result<KindNames> read_kinds(const store::Database& database) {
   KindNames kinds;
   const std::string_view calls = trace::source_name(USC_SOURCE_SYSCALL);
-  const std::string_view usual = trace::abi_name(USC_ABI_X86_64);
+  const std::string_view usual = trace::abi_name(USC_ABI_NATIVE);
   auto done = each_row(database, "SELECT id, name, class, abi FROM kind", [&](const SqlRow& row) {
     const std::string source = text(row, 2);
     const std::string abi = text(row, 3);

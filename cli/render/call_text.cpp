@@ -49,7 +49,7 @@ const char* restart_text(std::int64_t result) {
 }
 
 usc_abi abi_of(const std::string& name) {
-  return trace::abi_of_name(name).value_or(USC_ABI_X86_64);
+  return trace::abi_of_name(name).value_or(USC_ABI_NATIVE);
 }
 
 constexpr std::string_view kCut = "…";
@@ -216,7 +216,7 @@ std::string argument_text(char kind, std::int64_t value) {
 // The number of two arguments that are its halves; of another one, that argument.
 std::int64_t whole_number(const EventRow& event, std::size_t arg, std::string_view letters) {
   const std::int64_t value = event.args[arg].value_or(0);
-  if (event.abi != "i386") return value;
+  if (event.abi != trace::abi_name(USC_ABI_COMPAT)) return value;
   std::optional<std::size_t> other;
   if (arg + 1 < letters.size() && letters[arg + 1] == 'H') other = arg + 1;
   if (arg > 0 && letters[arg - 1] == 'G') other = arg - 1;

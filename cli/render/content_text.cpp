@@ -367,7 +367,7 @@ std::string ready_sets_text(const EventRow& event) {
 }
 
 char letter_of(const EventRow& event, int arg) {
-  const auto abi = trace::abi_of_name(event.abi).value_or(USC_ABI_X86_64);
+  const auto abi = trace::abi_of_name(event.abi).value_or(USC_ABI_NATIVE);
   const auto letters = syscalls::syscall_arguments(abi, static_cast<std::uint32_t>(event.nr)).value_or("");
   return arg >= 0 && static_cast<std::size_t>(arg) < letters.size() ? letters[static_cast<std::size_t>(arg)] : '\0';
 }

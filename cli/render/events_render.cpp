@@ -15,6 +15,7 @@
 #include "cli/render/units.h"
 #include "cli/render/wall_time.h"
 #include "support/text.h"
+#include "trace/names.h"
 
 namespace uscope::cli {
 namespace {
@@ -77,7 +78,7 @@ std::string event_text(const EventRow& event, const std::string& time, Paint pai
                        hit_arguments_text(event), end_text(event, hit_end_text(event), paint));
   std::string out = fmt::format("{}[{}/{}] {} {}", name, event.pid, event.tid, time, call);
   if (!is_call(event)) return fmt::format("{}({}) [{}]\n", out, arguments_text(event), printable(event.how));
-  if (event.abi != "x86_64" && !event.abi.empty()) out += fmt::format("[{}]", printable(event.abi));
+  if (!trace::is_native_abi(event.abi) && !event.abi.empty()) out += fmt::format("[{}]", printable(event.abi));
   out += fmt::format("({}) = {}", arguments_text(event), end_text(event, result_text(event), paint));
   if (event.dur_ns) out += fmt::format(" <{}>", human_duration(static_cast<double>(*event.dur_ns)));
   return out + "\n";

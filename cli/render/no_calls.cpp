@@ -17,8 +17,7 @@ std::string no_calls_text(const std::string& set) {
   constexpr std::string_view kAll = "all";
   constexpr std::size_t kMostNamed = 3;  // a user who names more knows what they ask for
   if (set.empty() || set == kAll) return "";
-  if (const auto calls = syscalls::parse_syscall_set(set); calls && calls->x86_64.none() && calls->i386.none())
-    return "";
+  if (const auto calls = syscalls::parse_syscall_set(set); calls && calls->none()) return "";
   std::string text = "none of the calls of -e " + printable(set) + " was made";
   const auto asked = syscalls::parse_call_set(set);
   const auto all = syscalls::parse_call_set(std::string(kAll));

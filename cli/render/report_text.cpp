@@ -16,6 +16,7 @@
 #include "cli/render/units.h"
 #include "support/text.h"
 #include "syscalls/errno_names.h"
+#include "trace/names.h"
 #include "trace/trigger.h"
 
 #include "cli/render/report_render.h"
@@ -163,9 +164,10 @@ std::string calls(const std::string& name, const analyzer::TopList<analyzer::Cal
                    {"bytes", Align::kRight}});
   for (const auto& line : list.lines) {
     const auto time = [&](std::uint64_t value) { return line.timed ? duration(value) : ""; };
-    table.add_row({line.call, line.abi == "x86_64" ? "" : line.abi, count_cell(line.events), count_cell(line.errors),
-                   count_cell(line.open), time(line.total_ns), time(line.mean_ns), time(line.p50_ns), time(line.p95_ns),
-                   time(line.p99_ns), time(line.max_ns), line.bytes ? human_bytes(*line.bytes) : ""});
+    table.add_row({line.call, trace::is_native_abi(line.abi) ? "" : line.abi, count_cell(line.events),
+                   count_cell(line.errors), count_cell(line.open), time(line.total_ns), time(line.mean_ns),
+                   time(line.p50_ns), time(line.p95_ns), time(line.p99_ns), time(line.max_ns),
+                   line.bytes ? human_bytes(*line.bytes) : ""});
   }
   return section(name, list, "with most time inside", table, width);
 }
@@ -178,7 +180,8 @@ std::string latencies(const Summary& summary, TextWidth width) {
   TextTable table({{"call"}, {"abi"}, {spread.scale()}});
   for (const auto* list : {&summary.calls, &summary.waits})
     for (const auto& line : list->lines)
-      if (line.timed > 1) table.add_row({line.call, line.abi == "x86_64" ? "" : line.abi, spread.draw(line.spread)});
+      if (line.timed > 1)
+        table.add_row({line.call, trace::is_native_abi(line.abi) ? "" : line.abi, spread.draw(line.spread)});
   if (table.empty()) return "";
   return "\n" + width.paint(Ink::kHeading, "LATENCIES") +
          "  how many calls took how long: each column doubles the time\n" + table.render(width);

@@ -86,7 +86,7 @@ std::string signal_info_text(const EventSignal& signal) {
   if (info.address)
     out += fmt::format(", {}={}", info.syscall ? "si_call_addr" : "si_addr", address_text(*info.address));
   if (info.syscall)
-    out += ", si_syscall=" + syscalls::syscall_name(USC_ABI_X86_64, static_cast<std::uint32_t>(*info.syscall));
+    out += ", si_syscall=" + syscalls::syscall_name(USC_ABI_NATIVE, static_cast<std::uint32_t>(*info.syscall));
   add("si_fd", info.fd);
   if (info.band) out += fmt::format(", si_band={}", hex_number(static_cast<std::uint64_t>(*info.band)));
   return out;

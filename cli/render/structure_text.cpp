@@ -162,7 +162,7 @@ std::string with_mark(std::string text, bool cut) {
 }  // namespace
 
 std::optional<std::string> fixed_text(const EventRow& event, std::size_t arg, std::string_view bytes, bool cut) {
-  const usc_abi abi = trace::abi_of_name(event.abi).value_or(USC_ABI_X86_64);
+  const usc_abi abi = trace::abi_of_name(event.abi).value_or(USC_ABI_NATIVE);
   const std::string_view call = syscalls::syscall_wide_name(abi, event.call);
   if (call == "setsockopt" || call == "getsockopt") return with_mark(option_text(event, bytes), cut);
   const Layout* layout = layout_of(event, call, arg);
@@ -175,7 +175,7 @@ std::optional<std::string> fixed_text(const EventRow& event, std::size_t arg, st
 }
 
 std::optional<std::string> array_text(const EventRow& event, std::size_t arg, std::string_view bytes, bool cut) {
-  const usc_abi abi = trace::abi_of_name(event.abi).value_or(USC_ABI_X86_64);
+  const usc_abi abi = trace::abi_of_name(event.abi).value_or(USC_ABI_NATIVE);
   const Layout* layout = syscalls::structure_of(syscalls::syscall_wide_name(abi, event.call), arg);
   if (layout == nullptr) return std::nullopt;
   std::string out;

@@ -16,6 +16,7 @@
 #include "cli/render/text_table.h"
 #include "cli/render/trigger_cell.h"
 #include "support/text.h"
+#include "trace/names.h"
 
 namespace uscope::cli {
 namespace {
@@ -186,7 +187,7 @@ std::string times_of_calls(const TimeShares& shares, TextWidth width) {
     add_off(cells, line, shares.recorded, time_cell);
     cells.push_back(count_cell(line.calls));
     cells.push_back(line.call);
-    cells.push_back(line.abi == "x86_64" ? "" : line.abi);
+    cells.push_back(trace::is_native_abi(line.abi) ? "" : line.abi);
     table.add_row(std::move(cells));
   }
   return section_head("TIME IN CALLS", shares.calls, kOrder, width.paint) + table.render(width);

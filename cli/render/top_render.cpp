@@ -13,6 +13,7 @@
 #include "cli/render/json.h"
 #include "cli/render/text_table.h"
 #include "support/text.h"
+#include "trace/names.h"
 #include "trace/trigger.h"
 
 namespace uscope::cli {
@@ -180,7 +181,7 @@ std::string by_name(TopBy by) {
 }
 
 std::string top_call(const std::string& call, const std::string& abi) {
-  return abi.empty() || abi == "x86_64" ? call : call + " (" + abi + ")";
+  return abi.empty() || trace::is_native_abi(abi) ? call : call + " (" + abi + ")";
 }
 
 std::string top_function(const live::CallLine& line) {

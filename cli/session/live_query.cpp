@@ -288,9 +288,9 @@ class LiveQuery : public tracer::RecordObserver {
 
 // What futexes wait for is asked by nobody, and what else arguments point to for objects only.
 void forget_strings(usc_config& config, bool all_but_futexes) {
-  for (std::size_t nr = 0; nr < USC_SYSCALL_BITS; nr++)
-    for (auto* strings : {&config.strings_x86_64[nr], &config.strings_i386[nr]})
-      *strings = all_but_futexes && *strings != usc_string_slot(0, USC_STRING_FUTEX) ? *strings : 0;
+  for (auto& table : config.strings)
+    for (auto& strings : table)
+      strings = all_but_futexes && strings != usc_string_slot(0, USC_STRING_FUTEX) ? strings : 0;
 }
 
 // A command that writes to the terminal would write over the screen.
@@ -308,10 +308,8 @@ Result<int> run_live_query(const LiveQueryOptions& options, const query::Plan& p
   auto recorder = recorder_options(record);
   if (!recorder) return recorder.error();
   usc_config& config = recorder->config;
-  for (std::size_t i = 0; i < plan.calls_x86_64.size(); i++) {
-    config.calls_x86_64[i] &= plan.calls_x86_64[i];
-    config.calls_i386[i] &= plan.calls_i386[i];
-  }
+  for (std::size_t table = 0; table < plan.calls.size(); table++)
+    for (std::size_t i = 0; i < plan.calls[table].size(); i++) config.calls[table][i] &= plan.calls[table][i];
   if (auto chosen = set_question_probes(options.record, plan, *recorder); !chosen) return chosen.error();
   if (plan.way == query::Way::kSums) config.query = plan.program;
   forget_strings(config, plan.needs.objects);

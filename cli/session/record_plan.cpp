@@ -63,9 +63,9 @@ bool takes_names(usc_abi abi, std::uint32_t nr) {
 }
 
 bool any_takes_names(const syscalls::SyscallSet& calls) {
-  for (std::uint32_t nr = 0; nr < USC_SYSCALL_BITS; nr++)
-    if ((calls.x86_64[nr] && takes_names(USC_ABI_X86_64, nr)) || (calls.i386[nr] && takes_names(USC_ABI_I386, nr)))
-      return true;
+  for (const usc_abi abi : syscalls::kTableAbis)
+    for (std::uint32_t nr = 0; nr < USC_SYSCALL_BITS; nr++)
+      if (calls.tables[USC_CALL_TABLE(abi)][nr] && takes_names(abi, nr)) return true;
   return false;
 }
 
@@ -85,10 +85,9 @@ Result<void> leave_out_others(const RecordVerbOptions& options, const syscalls::
     else
       word &= ~(std::uint64_t{1} << nr % 64);
   };
-  for (std::uint32_t nr = 0; nr < USC_SYSCALL_BITS; nr++) {
-    narrow(USC_ABI_X86_64, nr, calls.x86_64[nr], config.calls_x86_64[nr / 64]);
-    narrow(USC_ABI_I386, nr, calls.i386[nr], config.calls_i386[nr / 64]);
-  }
+  for (const usc_abi abi : syscalls::kTableAbis)
+    for (std::uint32_t nr = 0; nr < USC_SYSCALL_BITS; nr++)
+      narrow(abi, nr, calls.tables[USC_CALL_TABLE(abi)][nr], config.calls[USC_CALL_TABLE(abi)][nr / 64]);
   if (!any)
     return Error{"--path keeps calls on files and other objects, and -e " + options.calls + " names none of these",
                  "name calls that take a path or a descriptor, or leave -e out"};
@@ -120,12 +119,11 @@ void choose_strings(const RecordVerbOptions& options, bool follows, usc_config& 
     return kinds | (opens ? std::uint64_t{USC_CALL_OPENS} : 0) |
            (follows && is_followed(abi, nr) ? std::uint64_t{USC_CALL_FOLLOWED} : 0);
   };
-  for (std::uint32_t nr = 0; nr < USC_SYSCALL_BITS; nr++) {
-    config.strings_x86_64[nr] = chosen(USC_ABI_X86_64, nr);
-    config.strings_i386[nr] = chosen(USC_ABI_I386, nr);
-    config.structures_x86_64[nr] = structure_place(config, syscalls::syscall_structures(USC_ABI_X86_64, nr));
-    config.structures_i386[nr] = structure_place(config, syscalls::syscall_structures(USC_ABI_I386, nr));
-  }
+  for (std::uint32_t nr = 0; nr < USC_SYSCALL_BITS; nr++)
+    for (const usc_abi abi : syscalls::kTableAbis) {
+      config.strings[USC_CALL_TABLE(abi)][nr] = chosen(abi, nr);
+      config.structures_of[USC_CALL_TABLE(abi)][nr] = structure_place(config, syscalls::syscall_structures(abi, nr));
+    }
 }
 
 // The command as the trace stores it.
@@ -151,13 +149,13 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options)
   auto calls = syscalls::parse_syscall_set(options.calls);
   if (!calls) return calls.error();
   for (std::size_t nr = 0; nr < USC_SYSCALL_BITS; nr++) {
-    if (calls->x86_64[nr]) out.config.calls_x86_64[nr / 64] |= 1ull << nr % 64;
-    if (calls->i386[nr]) out.config.calls_i386[nr / 64] |= 1ull << nr % 64;
+    for (std::size_t table = 0; table < calls->tables.size(); table++)
+      if (calls->tables[table][nr]) out.config.calls[table][nr / 64] |= 1ull << nr % 64;
   }
   if (options.no_strings && options.data_bytes != 0)
     return Error{"--data records what calls carry, and --no-strings asks for no contents of memory",
                  "leave one of the two out"};
-  if (calls->x86_64.none() && calls->i386.none() && options.targets.empty() && !options.signals)
+  if (calls->none() && options.targets.empty() && !options.signals)
     return Error{"-e " + options.calls + " leaves nothing to record",
                  options.takes_command ? "name other events: -t TARGET or --signals" : "name calls"};
   if (auto narrowed = leave_out_others(options, *calls, out.config); !narrowed) return narrowed.error();
@@ -187,7 +185,7 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options)
       return Error{"--until-stall is too short: " + options.until_stall,
                    "give at least 1s: shorter waits are not looked at"};
     out.stall_ns = static_cast<std::uint64_t>(*duration);
-    if (!calls->x86_64[USC_FUTEX_X86_64])
+    if (!calls->tables[USC_CALLS_NATIVE][USC_FUTEX_NATIVE])
       return Error{"--until-stall looks at futex calls, which -e " + options.calls + " leaves out", "add futex to -e"};
   }
   if (!options.max_size.empty()) {

@@ -162,7 +162,8 @@ void print_plan(const query::Plan& plan) {
   const auto has_any = [](const auto& calls) {
     return std::any_of(calls.begin(), calls.end(), [](std::uint64_t word) { return word != 0; });
   };
-  if (usc_query_is_of_beginnings(&plan.program) != 0 && (has_any(plan.calls_x86_64) || has_any(plan.calls_i386)))
+  if (usc_query_is_of_beginnings(&plan.program) != 0 &&
+      (has_any(plan.calls[USC_CALLS_NATIVE]) || has_any(plan.calls[USC_CALLS_COMPAT])))
     std::printf("asked when a call begins: nothing of its end matters\n");
 }
 

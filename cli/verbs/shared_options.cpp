@@ -52,7 +52,7 @@ Words call_words() {
   Words words{"all", "none", "signal", "sample", "offcpu"};
   for (const std::string_view name : syscalls::syscall_class_names()) words.push_back("%" + std::string(name));
   for (std::uint32_t nr = 0; nr < syscalls::kSyscallNumbers; nr++)
-    if (std::string name = syscalls::syscall_name(USC_ABI_X86_64, nr); !name.starts_with("syscall_"))
+    if (std::string name = syscalls::syscall_name(USC_ABI_NATIVE, nr); !name.starts_with("syscall_"))
       words.push_back(std::move(name));
   return words;
 }

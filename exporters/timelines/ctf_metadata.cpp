@@ -5,6 +5,7 @@
 
 #include "exporters/missing.h"
 #include "support/text.h"
+#include "trace/names.h"
 
 namespace uscope::exporters {
 namespace {
@@ -70,7 +71,7 @@ void write_class(const Bytes& out, std::uint32_t number, const std::string& name
 
 // System calls as LTTng names them, so that analyses that know those find them.
 void write_kind(const Bytes& out, std::size_t index, const analyzer::Kind& kind) {
-  const std::string compat = kind.abi == "x86_64" ? "" : "compat_";
+  const std::string compat = trace::is_native_abi(kind.abi) ? "" : "compat_";
   const bool call = kind.is_call();
   write_class(out, ctf_begin(index), call ? compat + "syscall_entry_" + kind.name : kind.label(), kBeginFields);
   write_class(out, ctf_end(index), call ? compat + "syscall_exit_" + kind.name : kind.label() + " end", kEndFields);

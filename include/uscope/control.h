@@ -22,17 +22,14 @@ struct usc_config {
 	struct usc_target target;
 	__u32 verify_every; /* every Nth event carries a sample; 0 = never */
 	__u32 cpus;	    /* possible processors */
-	__u64 calls_x86_64[USC_SYSCALL_BITS /
-			   64]; /* calls to record; others are not walked. x32 by its number without bit 30 */
-	__u64 calls_i386[USC_SYSCALL_BITS / 64];
+	__u64 calls[USC_CALL_TABLES]
+		   [USC_SYSCALL_BITS / 64]; /* calls to record; others are not walked. USC_CALL_TABLE() */
 	/* What arguments point to, by number of the call: words as usc_string_slot() makes them, with USC_CALL_FOLLOWED
-	 * where the call changes descriptors, and USC_CALL_OPENS; 0: nothing is read. x32 as above. */
-	__u64 strings_x86_64[USC_SYSCALL_BITS];
-	__u64 strings_i386[USC_SYSCALL_BITS];
+	 * where the call changes descriptors, and USC_CALL_OPENS; 0: nothing is read. */
+	__u64 strings[USC_CALL_TABLES][USC_SYSCALL_BITS];
 	/* Sizes of the structures that they point to: by number of the call the place of a word that usc_structure_slot() makes;
 	 * the first word is 0. */
-	__u8 structures_x86_64[USC_SYSCALL_BITS];
-	__u8 structures_i386[USC_SYSCALL_BITS];
+	__u8 structures_of[USC_CALL_TABLES][USC_SYSCALL_BITS];
 	__u64 structures[USC_STRUCTURE_WORDS];
 	__u32 string_bytes; /* taken of each, at most: 1 … USC_STRING_MOST */
 	__u32 data_bytes;   /* taken of what a call carries, at most: 1 … USC_DATA_MOST; 0: no kind asks for it */

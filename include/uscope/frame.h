@@ -7,13 +7,13 @@
 
 #define USC_KNOWN(reg) (1u << (reg))
 #define USC_KNOWN_ALL 0xffffu
-#define USC_KNOWN_STACK (USC_KNOWN(USC_REG_RBP) | USC_KNOWN(USC_REG_RSP))
+#define USC_KNOWN_STACK (USC_KNOWN(USC_REG_FP) | USC_KNOWN(USC_REG_SP))
 
 struct usc_frame {
 	__u64 pc;
-	__u64 regs[16]; /* by DWARF number */
-	__u32 known;	/* USC_KNOWN bits */
-	__u32 exact;	/* pc is that of an interrupted instruction; else, of the one behind a call */
+	__u64 regs[USC_FRAME_REGS]; /* by DWARF number */
+	__u32 known;		    /* USC_KNOWN bits */
+	__u32 exact;		    /* pc is that of an interrupted instruction; else, of the one behind a call */
 };
 
 #endif

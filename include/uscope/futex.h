@@ -3,6 +3,7 @@
 #ifndef USCOPE_FUTEX_H
 #define USCOPE_FUTEX_H
 
+#include "uscope/arch/arch.h"
 #include "record.h"
 
 enum usc_futex_op {
@@ -15,16 +16,6 @@ enum usc_futex_op {
 	USC_FUTEX_OP_LOCK_PI2 = 13,
 	USC_FUTEX_OP_PRIVATE = 128, /* flags; FUTEX2_PRIVATE is the same */
 	USC_FUTEX_OP_REALTIME = 256,
-};
-
-enum usc_futex_number {
-	USC_FUTEX_X86_64 = 202,
-	USC_FUTEX_I386 = 240,
-	USC_FUTEX_I386_TIME64 = 422,
-	/* The same in every ABI. */
-	USC_FUTEX_WAITV = 449,
-	USC_FUTEX_WAKE_CALL = 454,
-	USC_FUTEX_WAIT_CALL = 455,
 };
 
 /* struct futex_waitv */
@@ -61,9 +52,9 @@ static __always_inline int usc_futex_waits(__u32 op)
 /* Is it futex(2), of whatever ABI? */
 static __always_inline int usc_futex_is_plain(__u32 abi, __u32 nr)
 {
-	if (abi == USC_ABI_I386)
-		return nr == USC_FUTEX_I386 || nr == USC_FUTEX_I386_TIME64;
-	return nr == USC_FUTEX_X86_64;
+	if (abi == USC_ABI_COMPAT)
+		return nr == USC_FUTEX_COMPAT || nr == USC_FUTEX_COMPAT_TIME64;
+	return nr == USC_FUTEX_NATIVE;
 }
 
 static __always_inline void usc_futex_describe_plain(struct usc_futex_call *call, __u32 abi, __u32 nr,
@@ -77,7 +68,7 @@ static __always_inline void usc_futex_describe_plain(struct usc_futex_call *call
 		return;
 	}
 	call->timeout_at = args[3];
-	call->narrow_timeout = abi == USC_ABI_I386 && nr == USC_FUTEX_I386;
+	call->narrow_timeout = abi == USC_ABI_COMPAT && nr == USC_FUTEX_COMPAT;
 	if (usc_futex_command(call->op) != USC_FUTEX_OP_WAIT)
 		call->flags = USC_FUTEX_ABSOLUTE;
 }
@@ -127,9 +118,9 @@ static __always_inline void usc_futex_take_first(struct usc_futex_call *call, co
 /* The page of an address, where what lies around it is not all there: from and bytes of the words then. */
 static __always_inline __u64 usc_futex_words_in_page(__u64 address, __u64 *from)
 {
-	__u64 in_page = address & 4095;
+	__u64 in_page = address & (USC_PAGE_BYTES - 1);
 	__u64 before = in_page < USC_FUTEX_BEFORE ? in_page : USC_FUTEX_BEFORE;
-	__u64 after = 4096 - in_page;
+	__u64 after = USC_PAGE_BYTES - in_page;
 
 	if (after > USC_FUTEX_WORDS - USC_FUTEX_BEFORE)
 		after = USC_FUTEX_WORDS - USC_FUTEX_BEFORE;

@@ -7,12 +7,13 @@
 #ifndef USCOPE_JUMPS_H
 #define USCOPE_JUMPS_H
 
+#include "uscope/arch/arch.h"
 #include "base/base.h"
 
-#define USC_JUMP_PARTS 16     /* of a function: its main part, and what the compiler has put elsewhere (.cold) */
-#define USC_JUMP_REGISTERS 17 /* by their DWARF numbers; the last one is the place of the probe */
-#define USC_JUMP_PLACE 16     /* that one */
-#define USC_JUMP_STACK 7      /* rsp */
+#define USC_JUMP_PARTS 16 /* of a function: its main part, and what the compiler has put elsewhere (.cold) */
+#define USC_JUMP_REGISTERS USC_ALL_REGS /* by their DWARF numbers; the last one is the place of the probe */
+#define USC_JUMP_PLACE USC_REG_PC	/* that one */
+#define USC_JUMP_STACK USC_REG_SP
 #define USC_JUMP_NOTHING 0xff /* in place of a register */
 #define USC_JUMP_MOST_SHIFT 3
 

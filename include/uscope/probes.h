@@ -10,8 +10,8 @@
 
 #define USC_PROBES_MOST 65536 /* more than a kernel has functions that can be probed */
 #define USC_PROBE_ARGUMENTS 6
-#define USC_PROBE_REGISTERS 17	    /* the last one is rip */
-#define USC_PROBE_RECORD_BYTES 8192 /* of a tracepoint, at most: the kernel's PERF_MAX_TRACE_SIZE */
+#define USC_PROBE_REGISTERS USC_ALL_REGS /* the last one is the pc */
+#define USC_PROBE_RECORD_BYTES 8192	 /* of a tracepoint, at most: the kernel's PERF_MAX_TRACE_SIZE */
 
 /* Where an argument is. Numbers are never used again, here and in the next. */
 enum usc_argument_from {
@@ -189,40 +189,6 @@ USC_INLINE enum usc_probe_error usc_probe_check(const struct usc_probe *probe, _
 		if (!usc_argument_is_unused(&probe->argument[*at]))
 			return USC_PROBE_BAD_RESERVED;
 	return USC_PROBE_BAD_SOUND;
-}
-
-/* Whether a jump is taken: `condition` is the low half of its opcode's last byte, as in 0x74 (je). */
-USC_INLINE int usc_condition_holds(__u32 condition, __u64 flags)
-{
-	__u64 carry = flags & 1, parity = flags >> 2 & 1, zero = flags >> 6 & 1, sign = flags >> 7 & 1,
-	      overflow = flags >> 11 & 1, holds;
-
-	switch (condition >> 1 & 7) {
-	case 0:
-		holds = overflow;
-		break;
-	case 1:
-		holds = carry;
-		break;
-	case 2:
-		holds = zero;
-		break;
-	case 3:
-		holds = carry | zero;
-		break;
-	case 4:
-		holds = sign;
-		break;
-	case 5:
-		holds = parity;
-		break;
-	case 6:
-		holds = sign ^ overflow;
-		break;
-	default:
-		holds = zero | (sign ^ overflow);
-	}
-	return holds != (condition & 1);
 }
 
 /* Whether the jump at a place is taken. */

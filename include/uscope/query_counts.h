@@ -74,7 +74,7 @@ USC_INLINE void usc_query_key_of_place(const struct usc_query_place *place, cons
 
 	usc_query_give_word(key, word_of, USC_QUERY_SOURCE, USC_SOURCE_SYSCALL);
 	usc_query_give_word(key, word_of, USC_QUERY_KIND, (__s64)(place->key & USC_QUERY_COUNT_KIND));
-	usc_query_give_word(key, word_of, USC_QUERY_ABI, USC_ABI_X86_64);
+	usc_query_give_word(key, word_of, USC_QUERY_ABI, USC_ABI_NATIVE);
 	usc_query_give_word(key, word_of, USC_QUERY_HOW, USC_HOW_RETURNED);
 	usc_query_give_word(key, word_of, USC_QUERY_TASK, (__s64)(place->key >> USC_QUERY_COUNT_TASK_AT));
 	usc_query_give_word(key, word_of, USC_QUERY_IMAGE, place->image);

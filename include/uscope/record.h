@@ -13,6 +13,7 @@
 #ifndef USCOPE_RECORD_H
 #define USCOPE_RECORD_H
 
+#include "uscope/arch/arch.h"
 #include "uscope/records/call.h"
 #include "uscope/records/file.h"
 #include "uscope/records/head.h"

@@ -11,10 +11,8 @@
 #ifndef USCOPE_ROWS_H
 #define USCOPE_ROWS_H
 
+#include "uscope/arch/arch.h"
 #include "uscope/base/base.h"
-
-/* DWARF numbers of x86-64's registers; 8 … 15 are r8 … r15. */
-enum { USC_REG_RAX, USC_REG_RDX, USC_REG_RCX, USC_REG_RBX, USC_REG_RSI, USC_REG_RDI, USC_REG_RBP, USC_REG_RSP };
 
 struct usc_row {
 	__u32 offset;
@@ -24,33 +22,33 @@ struct usc_row {
 /*
  * A row's rule: kind in bits 0–2.
  *   NONE    no unwind information here: a hole between functions
- *   RSP     CFA = rsp + 8 * bits 3–18; return address at CFA - 8; rbp saved at CFA - 8 * bits 19–31, or kept where 0
- *   RBP     the same with CFA = rbp + 8 * bits 3–18
+ *   SP      CFA = sp + 8 * bits 3–18; return address at CFA - 8; fp saved at CFA - 8 * bits 19–31, or kept where 0
+ *   FP      the same with CFA = fp + 8 * bits 3–18
  *   SHARED  bits 3–31 number a struct usc_rule
  *   ROOT    the return address is undefined: the end of the stack
- *   FRAME_POINTER  no unwind information, but code that keeps rbp as its frame pointer: CFA = rbp + 16, where rbp can be
+ *   FRAME_POINTER  no unwind information, but code that keeps fp as its frame pointer: CFA = fp + 16, where fp can be
  *           one
  */
 #define USC_RULE_NONE 0u
-#define USC_RULE_RSP 1u
-#define USC_RULE_RBP 2u
+#define USC_RULE_SP 1u
+#define USC_RULE_FP 2u
 #define USC_RULE_SHARED 3u
 #define USC_RULE_ROOT 4u
 #define USC_RULE_FRAME_POINTER 5u
 #define USC_RULE_KIND(rule) ((rule)&7u)
 #define USC_RULE_CFA_WORDS(rule) ((rule) >> 3 & 0xffffu)
-#define USC_RULE_RBP_WORDS(rule) ((rule) >> 19)
+#define USC_RULE_FP_WORDS(rule) ((rule) >> 19)
 #define USC_RULE_NUMBER(rule) ((rule) >> 3)
-#define USC_RULE_COMPACT(kind, cfa_words, rbp_words) ((kind) | (__u32)(cfa_words) << 3 | (__u32)(rbp_words) << 19)
+#define USC_RULE_COMPACT(kind, cfa_words, fp_words) ((kind) | (__u32)(cfa_words) << 3 | (__u32)(fp_words) << 19)
 #define USC_RULE_SHARED_NUMBER(number) (USC_RULE_SHARED | (__u32)(number) << 3)
 #define USC_RULE_MAX_CFA_WORDS 0xffffu
-#define USC_RULE_MAX_RBP_WORDS 0x1fffu
+#define USC_RULE_MAX_FP_WORDS 0x1fffu
 
 enum usc_cfa_kind {
 	USC_CFA_REG,	/* CFA = reg + cfa_off */
 	USC_CFA_DEREF,	/* CFA = *(reg + cfa_off) + cfa_add */
-	USC_CFA_PLT,	/* CFA = rsp + 8 + ((pc & 15) >= cfa_off ? 8 : 0) */
-	USC_CFA_SIGNAL, /* a signal frame: all registers from the sigcontext at rsp + cfa_off */
+	USC_CFA_PLT,	/* CFA = sp + 8 + ((pc & 15) >= cfa_off ? 8 : 0) */
+	USC_CFA_SIGNAL, /* a signal frame: all registers from the sigcontext at sp + cfa_off */
 };
 
 enum usc_ra_kind {
@@ -64,19 +62,8 @@ enum usc_save_kind {
 	USC_SAVE_SAME,	  /* unchanged */
 	USC_SAVE_CFA,	  /* saved at CFA + off */
 	USC_SAVE_UNKNOWN, /* undefined, or by an expression that is not supported */
-	USC_SAVE_DEREF,	  /* saved at reg 6 (rbp) + off: DRAP functions, which name slots by the frame pointer */
+	USC_SAVE_DEREF,	  /* saved at fp + off: DRAP functions, which name slots by the frame pointer */
 };
-
-#define USC_SAVED_REGS 6 /* rbx, rbp, r12, r13, r14, r15, in this order */
-/* DWARF number of the i-th callee-saved register: 3 6 12 13 14 15. */
-#define USC_SAVED_REG(i) ((__u32)(0xfedc63u >> ((i)*4)) & 15u)
-
-/*
- * The kernel's struct sigcontext (arch/x86/include/uapi/asm/sigcontext.h, 64 bits): r8 … r15, di, si, bp, bx, dx, ax,
- * cx, sp, ip. The DWARF numbers of its first 16 words, four bits each.
- */
-#define USC_SIGCONTEXT_REGS 16
-#define USC_SIGCONTEXT_REG(i) ((__u32)(0x72013645fedcba98ull >> ((i)*4)) & 15u)
 
 struct usc_rule {
 	__u8 cfa_kind;

@@ -3,12 +3,13 @@
  * One step of a walk: from a frame's registers and the rule that holds at its pc to its caller's registers. All memory
  * is read before any register changes, so a failed step leaves the frame as it was.
  *
- * Which registers are known: all of them in frame 0 and behind a signal frame. A compact row has rules for rsp and rbp
+ * Which registers are known: all of them in frame 0 and behind a signal frame. A compact row has rules for sp and fp
  * only, so the other ones are unknown afterwards; a shared rule has rules for all callee-saved ones.
  */
 #ifndef USCOPE_UNWIND_H
 #define USCOPE_UNWIND_H
 
+#include "uscope/arch/arch.h"
 #include "frame.h"
 #include "record.h"
 #include "row_search.h"
@@ -30,53 +31,53 @@ static inline const struct usc_rule *usc_rule_at(void *tables, __u32 number);
 #define USC_READ_COMPACT usc_read_u64
 #endif
 
-/* Sets `pc` and `rsp` of the caller; the return address 0 is an end that no rule announced. */
+/* Sets `pc` and `sp` of the caller; the return address 0 is an end that no rule announced. */
 USC_INLINE int usc_commit_caller(struct usc_frame *frame, __u64 pc, __u64 cfa, __u32 known)
 {
 	if (!pc)
 		return USC_STEP_BROKEN(USC_BROKEN_ZERO_RA);
 	frame->pc = pc;
-	frame->regs[USC_REG_RSP] = cfa;
+	frame->regs[USC_REG_SP] = cfa;
 	frame->known = known;
 	frame->exact = 0;
 	return USC_STEP_CALLER;
 }
 
 /* A compact rule's step, of all that such a rule reads and changes. */
-USC_INLINE int usc_step_registers(__u64 *pc, __u64 *rsp, __u64 *rbp, __u32 *known, __u32 rule, void *memory)
+USC_INLINE int usc_step_registers(__u64 *pc, __u64 *sp, __u64 *fp, __u32 *known, __u32 rule, void *memory)
 {
 	__u32 caller_known = *known & USC_KNOWN_STACK;
-	__u64 cfa, caller_pc, caller_rbp = *rbp;
+	__u64 cfa, caller_pc, caller_fp = *fp;
 
-	if (USC_RULE_KIND(rule) == USC_RULE_RBP) {
-		if (!(caller_known & USC_KNOWN(USC_REG_RBP)))
+	if (USC_RULE_KIND(rule) == USC_RULE_FP) {
+		if (!(caller_known & USC_KNOWN(USC_REG_FP)))
 			return USC_STEP_BROKEN(USC_BROKEN_REGISTER);
-		cfa = *rbp;
+		cfa = *fp;
 	} else {
-		cfa = *rsp;
+		cfa = *sp;
 	}
 	cfa += (__u64)USC_RULE_CFA_WORDS(rule) * 8;
-	if (cfa <= *rsp)
+	if (cfa <= *sp)
 		return USC_STEP_BROKEN(USC_BROKEN_LOOP);
-	if (USC_RULE_RBP_WORDS(rule)) {
-		if (USC_READ_COMPACT(memory, cfa - (__u64)USC_RULE_RBP_WORDS(rule) * 8, &caller_rbp))
+	if (USC_RULE_FP_WORDS(rule)) {
+		if (USC_READ_COMPACT(memory, cfa - (__u64)USC_RULE_FP_WORDS(rule) * 8, &caller_fp))
 			return USC_STEP_BROKEN(USC_BROKEN_NOFAULT);
-		caller_known |= USC_KNOWN(USC_REG_RBP);
+		caller_known |= USC_KNOWN(USC_REG_FP);
 	}
 	if (USC_READ_COMPACT(memory, cfa - 8, &caller_pc))
 		return USC_STEP_BROKEN(USC_BROKEN_NOFAULT);
 	if (!caller_pc)
 		return USC_STEP_BROKEN(USC_BROKEN_ZERO_RA);
 	*pc = caller_pc;
-	*rsp = cfa;
-	*rbp = caller_rbp;
+	*sp = cfa;
+	*fp = caller_fp;
 	*known = caller_known;
 	return USC_STEP_CALLER;
 }
 
 USC_INLINE int usc_step_compact(struct usc_frame *frame, __u32 rule, void *memory)
 {
-	int result = usc_step_registers(&frame->pc, &frame->regs[USC_REG_RSP], &frame->regs[USC_REG_RBP], &frame->known,
+	int result = usc_step_registers(&frame->pc, &frame->regs[USC_REG_SP], &frame->regs[USC_REG_FP], &frame->known,
 					rule, memory);
 
 	if (result == USC_STEP_CALLER)
@@ -85,62 +86,30 @@ USC_INLINE int usc_step_compact(struct usc_frame *frame, __u32 rule, void *memor
 }
 
 /*
- * Frame pointer step, for code of which nothing but that is known (JIT): the usual layout, CFA = rbp + 16. Code that uses
- * rbp for something else is found out where rbp is not aligned or is below rsp.
+ * Frame pointer step, for code of which nothing but that is known (JIT): the usual layout, CFA = fp + 16. Code that uses
+ * fp for something else is found out where fp is not aligned or is below sp.
  */
 USC_INLINE int usc_step_frame_pointer(struct usc_frame *frame, void *memory)
 {
-	__u64 rbp = frame->regs[USC_REG_RBP];
+	__u64 fp = frame->regs[USC_REG_FP];
 
-	if (!(frame->known & USC_KNOWN(USC_REG_RBP)))
+	if (!(frame->known & USC_KNOWN(USC_REG_FP)))
 		return USC_STEP_BROKEN(USC_BROKEN_REGISTER);
-	if ((rbp & 7) || rbp < frame->regs[USC_REG_RSP])
+	if ((fp & 7) || fp < frame->regs[USC_REG_SP])
 		return USC_STEP_BROKEN(USC_BROKEN_FRAME_POINTER);
-	return usc_step_compact(frame, USC_RULE_COMPACT(USC_RULE_RBP, 2, 2), memory);
+	return usc_step_compact(frame, USC_RULE_COMPACT(USC_RULE_FP, 2, 2), memory);
 }
 
 /*
- * The rule of code without unwind information that is about to return by `add $N,%rsp; ret`, of the eight bytes at its pc.
- * That is what a trampoline without a frame pointer has behind its call, such as those of Python's `-X perf`. The
- * instructions say what will happen, so nothing is guessed. USC_RULE_NONE: other code.
+ * The rule of code without unwind information that is about to return, of the eight bytes at its pc. That is what a trampoline
+ * without a frame pointer has behind its call, such as those of Python's `-X perf`. The instructions say what will happen, so
+ * nothing is guessed. USC_RULE_NONE: other code.
  */
 USC_INLINE __u32 usc_rule_of_return(__u64 code)
 {
-	__u32 bytes = code >> 24 & 0xff; /* 48 83 c4 N c3 */
+	__u32 words = usc_words_to_caller(code);
 
-	if ((code & 0xff00ffffffull) == 0xc300c48348ull && bytes < 0x80 && !(bytes & 7))
-		return USC_RULE_COMPACT(USC_RULE_RSP, bytes / 8 + 1, 0);
-	return USC_RULE_NONE;
-}
-
-/* Bytes of `ff /2`, a call through a register or memory, by its second byte; without prefixes. */
-USC_INLINE __u32 usc_call_bytes(__u32 modrm)
-{
-	__u32 mode = modrm >> 6 & 3, rm = modrm & 7;
-	__u32 bytes = mode != 3 && rm == 4 ? 3 : 2;
-
-	if (mode == 1)
-		return bytes + 1;
-	return mode == 2 || (!mode && rm == 5) ? bytes + 4 : bytes;
-}
-
-/*
- * Does a call instruction end at an address, whose eight bytes before are `code`? Call rel32 (e8), and ff /2. Data may look like
- * one, but of what lies on a stack beside return addresses little points behind any.
- */
-USC_INLINE int usc_ends_in_call(__u64 code)
-{
-	__u32 bytes, modrm;
-
-	if ((code >> 24 & 0xff) == 0xe8)
-		return 1;
-	for (bytes = 2; bytes <= 7; bytes++) {
-		modrm = code >> (72 - bytes * 8) & 0xff;
-		if ((code >> (64 - bytes * 8) & 0xff) == 0xff && (modrm >> 3 & 7) == 2 &&
-		    usc_call_bytes(modrm) == bytes)
-			return 1;
-	}
-	return 0;
+	return words ? USC_RULE_COMPACT(USC_RULE_SP, words, 0) : USC_RULE_NONE;
 }
 
 /*
@@ -151,14 +120,14 @@ USC_INLINE int usc_step_bad_call(struct usc_frame *frame, __u64 code, void *memo
 {
 	if (!usc_ends_in_call(code))
 		return USC_STEP_BROKEN(USC_BROKEN_NO_MAPPING);
-	return usc_step_compact(frame, USC_RULE_COMPACT(USC_RULE_RSP, 1, 0), memory);
+	return usc_step_compact(frame, USC_RULE_COMPACT(USC_RULE_SP, 1, 0), memory);
 }
 
 /* Across a signal frame: the interrupted code's registers, all of them. The stack may be another one: no progress is
  * asked. */
 USC_INLINE int usc_step_signal(struct usc_frame *frame, const struct usc_rule *rule, void *memory)
 {
-	__u64 context = frame->regs[USC_REG_RSP] + (__s64)rule->cfa_off;
+	__u64 context = frame->regs[USC_REG_SP] + (__s64)rule->cfa_off;
 	__u64 words[USC_SIGCONTEXT_REGS], pc;
 	__u32 i;
 
@@ -183,7 +152,7 @@ USC_INLINE int usc_shared_cfa(const struct usc_frame *frame, const struct usc_ru
 	__u64 value;
 
 	if (rule->cfa_kind == USC_CFA_PLT) {
-		*cfa = frame->regs[USC_REG_RSP] + 8 + ((__s64)(frame->pc & 15) >= rule->cfa_off ? 8 : 0);
+		*cfa = frame->regs[USC_REG_SP] + 8 + ((__s64)(frame->pc & 15) >= rule->cfa_off ? 8 : 0);
 		return 0;
 	}
 	if (!(frame->known & USC_KNOWN(reg)))
@@ -203,7 +172,7 @@ USC_INLINE int usc_shared_cfa(const struct usc_frame *frame, const struct usc_ru
 USC_INLINE int usc_step_shared(struct usc_frame *frame, const struct usc_rule *rule, void *memory)
 {
 	__u64 saved[USC_SAVED_REGS], cfa, pc;
-	__u32 known = frame->known & (USC_KNOWN_STACK | 0xf008u);
+	__u32 known = frame->known & (USC_KNOWN_STACK | USC_SAVED_MASK);
 	__u32 i;
 	int error;
 
@@ -214,9 +183,9 @@ USC_INLINE int usc_step_shared(struct usc_frame *frame, const struct usc_rule *r
 	error = usc_shared_cfa(frame, rule, memory, &cfa);
 	if (error)
 		return error;
-	/* A return address in a register has not been pushed, or is popped: the CFA is rsp itself. */
+	/* A return address in a register has not been pushed, or is popped: the CFA is sp itself. */
 	if (!rule->other_stack &&
-	    (cfa < frame->regs[USC_REG_RSP] || (cfa == frame->regs[USC_REG_RSP] && rule->ra_kind != USC_RA_REG)))
+	    (cfa < frame->regs[USC_REG_SP] || (cfa == frame->regs[USC_REG_SP] && rule->ra_kind != USC_RA_REG)))
 		return USC_STEP_BROKEN(USC_BROKEN_LOOP);
 	if (rule->ra_kind == USC_RA_REG) {
 		if (!(frame->known & USC_KNOWN(rule->ra_reg & 15u)))
@@ -236,9 +205,9 @@ USC_INLINE int usc_step_shared(struct usc_frame *frame, const struct usc_rule *r
 		if (rule->save_kind[i] == USC_SAVE_UNKNOWN)
 			continue;
 		if (rule->save_kind[i] == USC_SAVE_DEREF) {
-			if (!(frame->known & USC_KNOWN(USC_REG_RBP)))
+			if (!(frame->known & USC_KNOWN(USC_REG_FP)))
 				continue;
-			base = frame->regs[USC_REG_RBP];
+			base = frame->regs[USC_REG_FP];
 		}
 		/* A register that cannot be read is unknown; only a rule that needs it later breaks the walk. */
 		if (!usc_read_u64(memory, base + (__s64)rule->save_off[i], &saved[i]))
@@ -259,8 +228,8 @@ USC_INLINE int usc_step(struct usc_frame *frame, __u32 rule, void *memory, void 
 	const struct usc_rule *shared;
 
 	switch (USC_RULE_KIND(rule)) {
-	case USC_RULE_RSP:
-	case USC_RULE_RBP:
+	case USC_RULE_SP:
+	case USC_RULE_FP:
 		return usc_step_compact(frame, rule, memory);
 	case USC_RULE_ROOT:
 		return USC_STEP_ROOT;

@@ -195,7 +195,8 @@ bool has_no_calls(const Plan& plan, const Plan& before) {
   const auto none = [](const auto& calls) {
     return std::all_of(calls.begin(), calls.end(), [](std::uint64_t word) { return word == 0; });
   };
-  return none(plan.calls_x86_64) && none(plan.calls_i386) && !(none(before.calls_x86_64) && none(before.calls_i386));
+  return none(plan.calls[USC_CALLS_NATIVE]) && none(plan.calls[USC_CALLS_COMPAT]) &&
+         !(none(before.calls[USC_CALLS_NATIVE]) && none(before.calls[USC_CALLS_COMPAT]));
 }
 
 std::vector<std::string> call_names() {
@@ -225,8 +226,7 @@ std::vector<std::string> impossible_conditions(const Plan& plan) {
   if (!select || !select->where) return found;
   resolve(*select);
   Plan left;
-  left.calls_x86_64.fill(~std::uint64_t{0});
-  left.calls_i386.fill(~std::uint64_t{0});
+  for (CallBits& calls : left.calls) calls.fill(~std::uint64_t{0});
   for (const Expr* conjunct : conjuncts_of(*select)) {
     const std::string condition = original_text(plan.text, *conjunct);
     const auto comparisons = comparisons_of(*conjunct);

@@ -29,9 +29,7 @@ bool is_pure(const std::string& function) {
   return std::any_of(kPure.begin(), kPure.end(), [&](const char* name) { return function == name; });
 }
 
-using Calls = std::array<std::uint64_t, 8>;
-
-void allow(Calls& calls, std::uint32_t nr) {
+void allow(CallBits& calls, std::uint32_t nr) {
   calls.at(nr / 64) |= std::uint64_t{1} << nr % 64;
 }
 
@@ -143,20 +141,17 @@ Result<std::size_t> rule_out_calls(const std::string& condition, bool of_objects
                                          fmt::format("SELECT abi, nr FROM call AS {} WHERE {}({})", quoted_name(source),
                                                      of_objects ? "has_object OR " : "", condition));
   if (!query) return query.error();
-  Calls x86_64{};
-  Calls i386{};
+  std::array<CallBits, USC_CALL_TABLES> allowed{};
   for (;;) {
     auto row = query->step();
     if (!row) return row.error();
     if (!*row) break;
-    allow(query->integer(0) == USC_ABI_I386 ? i386 : x86_64, static_cast<std::uint32_t>(query->integer(1)));
+    allow(allowed.at(USC_CALL_TABLE(query->integer(0))), static_cast<std::uint32_t>(query->integer(1)));
   }
   std::size_t left = 0;
-  for (std::size_t i = 0; i < x86_64.size(); i++) {
-    plan.calls_x86_64.at(i) &= x86_64.at(i);
-    plan.calls_i386.at(i) &= i386.at(i);
-    left += static_cast<std::size_t>(std::popcount(plan.calls_x86_64.at(i)));
-  }
+  for (std::size_t table = 0; table < allowed.size(); table++)
+    for (std::size_t i = 0; i < allowed[table].size(); i++) plan.calls[table].at(i) &= allowed[table].at(i);
+  for (const std::uint64_t word : plan.calls[USC_CALLS_NATIVE]) left += static_cast<std::size_t>(std::popcount(word));
   return left;
 }
 

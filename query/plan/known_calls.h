@@ -23,8 +23,8 @@ namespace uscope::query {
 [[nodiscard]] bool is_of_objects(const Expr& condition);
 
 // Takes the calls out of the plan for which `condition`, an SQL text that names columns of `source`, does not hold;
-// with `of_objects`, none of those that may be about something. Returns how many calls of x86_64 are left. What the
-// condition fails on stays.
+// with `of_objects`, none of those that may be about something. Returns how many calls of the native ABI are left. What
+// the condition fails on stays.
 [[nodiscard]] Result<std::size_t> rule_out_calls(const std::string& condition, bool of_objects,
                                                  const std::string& source, Plan& plan);
 

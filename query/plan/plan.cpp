@@ -86,8 +86,7 @@ Result<Plan> plan(const std::string& text, std::uint32_t traced) {
   Plan plan;
   plan.text = text;
   plan.columns = std::move(checked->columns);
-  plan.calls_x86_64.fill(~std::uint64_t{0});
-  plan.calls_i386.fill(~std::uint64_t{0});
+  for (CallBits& calls : plan.calls) calls.fill(~std::uint64_t{0});
   auto select = parse(text);
   if (select) resolve(*select);
   const bool reads_objects = checked->reads_objects;

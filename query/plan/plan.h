@@ -22,6 +22,7 @@
 
 #include "query/plan/step_counts.h"
 #include "support/result.h"
+#include "uscope/control.h"
 #include "uscope/query.h"
 
 namespace uscope::query {
@@ -63,6 +64,8 @@ enum class Way {
   kEvents,  // event by event: the text itself runs over the events in v_event
 };
 
+using CallBits = std::array<std::uint64_t, USC_SYSCALL_BITS / 64>;
+
 struct Plan {
   Way way = Way::kEvents;
   std::string text;                   // as it was asked
@@ -74,8 +77,7 @@ struct Plan {
   // (USC_QUERY_WHOLE); it leaves those out that the filter refuses. Its columns are k0 …, n, c0, s0, mn0, mx0 …, then
   // all dimensions of v_event by name. Empty if no number can go beyond.
   std::string whole;
-  std::array<std::uint64_t, 8> calls_x86_64{};  // the calls that WHERE does not rule out, as in usc_config
-  std::array<std::uint64_t, 8> calls_i386{};
+  std::array<CallBits, USC_CALL_TABLES> calls{};  // the calls that WHERE does not rule out, as in usc_config
   // Beside system calls: those that WHERE asks for by class (asked_sources.h), and those that are traced anyway.
   std::uint32_t sources = 0;
   Needs needs;

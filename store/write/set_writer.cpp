@@ -19,8 +19,8 @@ namespace {
 enum class SetCall : std::uint8_t { kNone, kPoll, kSelect, kEpoll, kBuffers };
 
 SetCall set_call(std::uint8_t abi, std::uint32_t nr) {
-  if (abi != USC_ABI_X86_64) return SetCall::kNone;
-  const std::string name = syscalls::syscall_name(USC_ABI_X86_64, nr);
+  if (abi != USC_ABI_NATIVE) return SetCall::kNone;
+  const std::string name = syscalls::syscall_name(USC_ABI_NATIVE, nr);
   if (name == "poll" || name == "ppoll") return SetCall::kPoll;
   if (name == "select" || name == "pselect6") return SetCall::kSelect;
   constexpr std::array<std::string_view, 10> kWithBuffers{"readv",    "preadv",  "preadv2",  "writev",  "pwritev",

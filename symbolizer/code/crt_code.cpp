@@ -16,9 +16,9 @@ struct InstructionBytes {
   std::uint32_t rule_behind = 0;
 };
 
-constexpr std::uint32_t kAtEntry = USC_RULE_COMPACT(USC_RULE_RSP, 1, 0);
-constexpr std::uint32_t kPushed = USC_RULE_COMPACT(USC_RULE_RSP, 2, 2);
-constexpr std::uint32_t kFramed = USC_RULE_COMPACT(USC_RULE_RBP, 2, 2);
+constexpr std::uint32_t kAtEntry = USC_RULE_COMPACT(USC_RULE_SP, 1, 0);
+constexpr std::uint32_t kPushed = USC_RULE_COMPACT(USC_RULE_SP, 2, 2);
+constexpr std::uint32_t kFramed = USC_RULE_COMPACT(USC_RULE_FP, 2, 2);
 
 constexpr InstructionBytes kCompare = {{0x80, 0x3d, kAny, kAny, kAny, kAny, 0}, 7};     // cmpb $0,completed(%rip)
 constexpr InstructionBytes kSkip = {{0x75, kAny}, 2};                                   // jne
@@ -40,7 +40,7 @@ constexpr InstructionBytes kLoadStart = {{0x48, 0x8b, 0x05, kAny, kAny, kAny, kA
 constexpr InstructionBytes kNoStart = {{0x48, 0xc7, 0xc0, 0, 0, 0, 0}, 7};                // mov $0,%rax
 constexpr InstructionBytes kCallStart = {{0x48, 0x85, 0xc0, 0x74, 0x02, 0xff, 0xd0}, 7};  // test; je; call *%rax
 constexpr InstructionBytes kRealign = {{0x48, 0x83, 0xc4, 8}, 4};                         // add $8,%rsp
-constexpr std::uint32_t kAligned = USC_RULE_COMPACT(USC_RULE_RSP, 2, 0);
+constexpr std::uint32_t kAligned = USC_RULE_COMPACT(USC_RULE_SP, 2, 0);
 
 template <bool ByGot>
 constexpr std::array kDestructors = {kCompare, kSkip, kPush, kTest,  kFrame, kJump, kLoad, ByGot ? kCallByGot : kCall,

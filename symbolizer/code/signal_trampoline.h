@@ -15,7 +15,7 @@ namespace uscope::symbolizer {
 // (arch/x86/include/asm/sigframe.h: struct rt_sigframe after its return address). The sigcontext follows uc_flags,
 // uc_link and uc_stack. glibc's own CFI for __restore_rt gives the same rule.
 constexpr usc_rule kSignalTrampolineRule = {.cfa_kind = USC_CFA_SIGNAL,
-                                            .cfa_reg = USC_REG_RSP,
+                                            .cfa_reg = USC_REG_SP,
                                             .ra_kind = USC_RA_CFA,
                                             .ra_reg = 0,
                                             .cfa_off = 40,

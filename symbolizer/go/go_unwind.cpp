@@ -232,7 +232,7 @@ class StackSwitches {
       case State::kPlain:
         // rbp is preferred to other registers: walks follow it through C functions.
         if (by_frame_pointer && instruction.write == Write::kStackPointer)
-          change(behind, State::kRegister, {0, GoRule::kRegister, here.rbp, USC_REG_RBP, 2 * kWord});
+          change(behind, State::kRegister, {0, GoRule::kRegister, here.rbp, USC_REG_FP, 2 * kWord});
         else if (!by_frame_pointer && instruction.write == Write::kToRegister && comes_back(instruction.reg, behind) &&
                  here.rule == GoRule::kStack)
           change(behind, State::kRegister, {0, GoRule::kRegister, here.rbp, instruction.reg, here.offset});
@@ -249,7 +249,7 @@ class StackSwitches {
         break;
       case State::kRegister:
         // For the last instructions the register holds the caller's value again.
-        if (row_.reg == USC_REG_RBP &&
+        if (row_.reg == USC_REG_FP &&
             (code_.is(behind - 1, {0x5d, 0xc3}) || instruction.write == Write::kFramePointer))
           change(behind, State::kRestored, {});
         break;
@@ -354,13 +354,13 @@ std::vector<GoRange> go_untrue_cfi(const GoPclntab& table, const GoCode& code) {
 CfiState go_cfi_state(const GoRow& row) {
   CfiState state;
   state.cfa = CfiState::Cfa::kRegister;
-  state.cfa_register = row.rule == GoRule::kRegister ? row.reg : std::uint64_t{USC_REG_RSP};
+  state.cfa_register = row.rule == GoRule::kRegister ? row.reg : std::uint64_t{USC_REG_SP};
   state.cfa_offset = row.offset;
   RegisterRule& ra = state.registers[kReturnAddress];
   ra = {Where::kAtCfa, -kWord, {}};
   // Go's functions preserve no register for their callers except rbp.
   for (std::uint32_t i = 0; i < USC_SAVED_REGS; i++) state.registers[USC_SAVED_REG(i)] = {Where::kUndefined, 0, {}};
-  RegisterRule& rbp = state.registers[USC_REG_RBP];
+  RegisterRule& rbp = state.registers[USC_REG_FP];
   if (row.rbp == GoFramePointer::kKept) rbp = {};
   if (row.rbp == GoFramePointer::kSaved) rbp = {Where::kAtCfa, -2 * kWord, {}};
   switch (row.rule) {

@@ -606,7 +606,7 @@ CfiState cfi_state_of(const FrameState& state) {
     return out;
   }
   out.cfa = CfiState::Cfa::kRegister;
-  out.cfa_register = state.stack ? USC_REG_RSP : USC_REG_RBP;
+  out.cfa_register = state.stack ? USC_REG_SP : USC_REG_FP;
   out.cfa_offset = state.stack ? *state.stack : state.frame.value_or(0);
   out.registers[kReturnAddress].where = Where::kAtCfa;
   out.registers[kReturnAddress].value = -8;

@@ -18,8 +18,8 @@ namespace {
 constexpr std::size_t kMaxExpressionStack = 16;
 constexpr std::size_t kMaxExpressionBytes = 4096;
 constexpr std::size_t kMaxRules = 1u << 20;  // far above any file's; further ones become unsupported rows
-constexpr std::uint64_t kStackPointer = USC_REG_RSP;
-constexpr std::uint64_t kFramePointer = USC_REG_RBP;
+constexpr std::uint64_t kStackPointer = USC_REG_SP;
+constexpr std::uint64_t kFramePointer = USC_REG_FP;
 
 // A symbolic value: `offset`; base + offset; or *(base + inner) + offset.
 struct Value {
@@ -237,13 +237,13 @@ std::uint32_t compact_rule(const CfiState& state) {
   const RegisterRule& ra = state.registers[kReturnAddress];
   if (ra.where != Where::kAtCfa || ra.value != -8) return USC_RULE_NONE;
   const RegisterRule& rbp = state.registers[kFramePointer];
-  std::int64_t rbp_words = 0;
+  std::int64_t fp_words = 0;
   if (!is_kept(rbp)) {
     if (rbp.where != Where::kAtCfa || rbp.value >= 0 || rbp.value % 8 != 0) return USC_RULE_NONE;
-    rbp_words = -(rbp.value / 8);
-    if (rbp_words > USC_RULE_MAX_RBP_WORDS) return USC_RULE_NONE;
+    fp_words = -(rbp.value / 8);
+    if (fp_words > USC_RULE_MAX_FP_WORDS) return USC_RULE_NONE;
   }
-  return USC_RULE_COMPACT(by_stack ? USC_RULE_RSP : USC_RULE_RBP, state.cfa_offset / 8, rbp_words);
+  return USC_RULE_COMPACT(by_stack ? USC_RULE_SP : USC_RULE_FP, state.cfa_offset / 8, fp_words);
 }
 
 }  // namespace
@@ -255,7 +255,7 @@ std::uint32_t RuleTable::rule_for(const CfiState& state, bool signal_frame, Extr
     const auto offset = sigcontext_offset(state);
     if (!offset) return unsupported(stats_.bad_signal_frame);
     rule.cfa_kind = USC_CFA_SIGNAL;
-    rule.cfa_reg = USC_REG_RSP;
+    rule.cfa_reg = USC_REG_SP;
     rule.cfa_off = *offset;
     return intern(rule);
   }
@@ -283,7 +283,7 @@ bool RuleTable::fill_cfa(const CfiState& state, usc_rule& rule) {
   }
   if (const auto threshold = plt_threshold(state.cfa_expression)) {
     rule.cfa_kind = USC_CFA_PLT;
-    rule.cfa_reg = USC_REG_RSP;
+    rule.cfa_reg = USC_REG_SP;
     rule.cfa_off = *threshold;
     return true;
   }
@@ -351,7 +351,7 @@ std::uint32_t RuleTable::unsupported(std::uint64_t& counter) {
   counter++;
   usc_rule rule{};
   rule.cfa_kind = kUnsupportedCfa;
-  rule.cfa_reg = USC_REG_RSP;  // always known, so that the step returns BAD_RULE and not REGISTER
+  rule.cfa_reg = USC_REG_SP;  // always known, so that the step returns BAD_RULE and not REGISTER
   return intern(rule);
 }
 

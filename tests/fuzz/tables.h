@@ -49,9 +49,9 @@ inline int step(usc_frame& frame, std::uint32_t rule, Memory& memory, symbolizer
   const bool crosses_signal = shared != nullptr && shared->cfa_kind == USC_CFA_SIGNAL;
   require(frame.pc != 0 || crosses_signal, "a caller has a pc, but for who called a null pointer and got a signal");
   if (shared == nullptr)
-    require(frame.regs[USC_REG_RSP] > before.regs[USC_REG_RSP], "compact rows go up the stack");
+    require(frame.regs[USC_REG_SP] > before.regs[USC_REG_SP], "compact rows go up the stack");
   else if (!crosses_signal && shared->other_stack == 0)
-    require(frame.regs[USC_REG_RSP] >= before.regs[USC_REG_RSP], "shared rules do not go down the stack");
+    require(frame.regs[USC_REG_SP] >= before.regs[USC_REG_SP], "shared rules do not go down the stack");
   return result;
 }
 
@@ -75,7 +75,7 @@ inline void check_table(symbolizer::UnwindTable& table, std::span<const std::uin
     usc_frame frame{};
     frame.pc = table.rows[i].offset;
     for (std::size_t reg = 0; reg < 16; reg++) frame.regs[reg] = memory.base + 16 * reg;
-    frame.regs[USC_REG_RSP] = memory.base;
+    frame.regs[USC_REG_SP] = memory.base;
     frame.known = i % 2 == 0 ? USC_KNOWN_ALL : USC_KNOWN_STACK;
     frame.exact = i % 3 == 0 ? 1 : 0;
     walk(frame, memory, table, place, 16);

@@ -49,7 +49,7 @@ std::vector<char> take_sample(fuzz::Input& input) {
   sample.reason = static_cast<std::uint32_t>(input.count(USC_DEFER_COUNT));
   sample.pc = take_address(input, kText);
   for (__u64& reg : sample.regs) reg = take_address(input, kStack);
-  sample.base = sample.regs[USC_REG_RSP];
+  sample.base = sample.regs[USC_REG_SP];
   sample.pages = input.count(3) == 0 ? input.take<std::uint64_t>() : ~0ull;
   sample.end_base = take_address(input, kStack);
   sample.end_pages = sample.pages >> 7 | 1;

@@ -85,7 +85,7 @@ std::vector<char> sample_of(const GoldenStack& stack, RowDetail detail) {
   sample.pc = stack.pc;
   sample.flags = stack.behind ? USC_SAMPLE_BEHIND : 0;
   std::copy(stack.registers.begin(), stack.registers.end(), sample.regs);
-  sample.base = stack.registers[USC_REG_RSP];
+  sample.base = stack.registers[USC_REG_SP];
   sample.end_base = stack.end_base;
   std::vector<std::uint64_t> data;
   const auto copy = [&](std::uint64_t base) {

@@ -77,7 +77,7 @@ void reduce(GoldenStack& stack) {
   for (std::size_t reg = 0; reg < 16; reg++) {
     GoldenStack without = stack;
     without.registers[reg] = testkit::kPoison;
-    if (reg != USC_REG_RSP && walks_as_told(without)) stack = std::move(without);
+    if (reg != USC_REG_SP && walks_as_told(without)) stack = std::move(without);
   }
 }
 
@@ -253,7 +253,7 @@ int main(int argc, char** argv) {
   options.launch.command.assign(argv + 5, argv + argc);
   options.config.scope = {USC_MODE_ALL_ALL, USC_MAX_FRAMES};
   options.config.verify_every = static_cast<__u32>(std::strtoul(argv[4], nullptr, 10));
-  for (__u64& calls : options.config.calls_x86_64) calls = ~0ull;
+  for (__u64& calls : options.config.calls[USC_CALLS_NATIVE]) calls = ~0ull;
   Taker taker(name);
   tracer::RecordHooks hooks;
   hooks.compare_observer = &taker;

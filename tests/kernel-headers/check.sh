@@ -50,13 +50,13 @@ find_clang() {
 check_bpf() {
 	find_clang
 	echo "== $("$clang" --version | head -1)"
-	"$clang" -target bpf -mcpu=v3 -O2 -g -std=gnu11 -Wall -Wextra -Werror -I"/usr/include/$(uname -m)-linux-gnu" \
+	"$clang" -target bpf -mcpu=v3 -O2 -g -std=gnu11 -D__TARGET_ARCH_x86 -Wall -Wextra -Werror -I"/usr/include/$(uname -m)-linux-gnu" \
 		-I"$work" -I"$here" -I"$source_dir/include" -c "$here/program.bpf.c" -o "$work/program.o"
 	test -s "$work/program.o"
 	found=0
 	for header in "$source_dir"/include/uscope/records/*.h; do
 		echo "== ${header#"$source_dir"/include/}"
-		"$clang" -target bpf -mcpu=v3 -O2 -g -std=gnu11 -Wall -Wextra -Werror -I"/usr/include/$(uname -m)-linux-gnu" \
+		"$clang" -target bpf -mcpu=v3 -O2 -g -std=gnu11 -D__TARGET_ARCH_x86 -Wall -Wextra -Werror -I"/usr/include/$(uname -m)-linux-gnu" \
 			-I"$source_dir/include" -fsyntax-only -x c "$header"
 		found=$((found + 1))
 	done

@@ -11,22 +11,28 @@ import re
 import sys
 
 ALLOWED = {
-    "include/uscope": "include/uscope/base include/uscope/records",
+    "include/uscope": "include/uscope/arch include/uscope/base include/uscope/records",
+    "include/uscope/arch": "include/uscope/arch/x86_64",
+    "include/uscope/arch/x86_64": "include/uscope/base",
     "include/uscope/base": "",
-    "include/uscope/core": "include/uscope",
-    "include/uscope/core/calls": "include/uscope include/uscope/core include/uscope/core/walk",
+    "include/uscope/core": "include/uscope/arch include/uscope",
+    "include/uscope/core/arch": "include/uscope/core/arch/x86_64",
+    "include/uscope/core/arch/x86_64": "include/uscope include/uscope/arch include/uscope/core",
+    "include/uscope/core/calls": "include/uscope/core/arch include/uscope include/uscope/core include/uscope/core/walk",
     "include/uscope/core/probes": "include/uscope include/uscope/core include/uscope/core/calls include/uscope/core/walk",
     "include/uscope/core/tasks": "include/uscope/core/calls include/uscope/core/probes",
-    "include/uscope/core/walk": "include/uscope include/uscope/core",
+    "include/uscope/core/walk": "include/uscope/core/arch include/uscope include/uscope/core",
     "include/uscope/lists": "",
     "include/uscope/records": "include/uscope/base include/uscope/lists",
-    "bpf": "include/uscope include/uscope/core include/uscope/core/probes include/uscope/core/tasks",
-    "kmod": "include/uscope include/uscope/core include/uscope/core/probes include/uscope/core/tasks",
+    "bpf": "bpf/x86_64 include/uscope include/uscope/core include/uscope/core/probes include/uscope/core/tasks",
+    "bpf/x86_64": "",
+    "kmod": "include/uscope/arch include/uscope include/uscope/core include/uscope/core/probes include/uscope/core/tasks",
     "support": "",
     "support/process": "support",
     "support/sandbox": "support",
     "trace": "include/uscope include/uscope/lists support",
-    "syscalls": "include/uscope include/uscope/lists support",
+    "syscalls": "syscalls/x86_64 include/uscope include/uscope/lists support",
+    "syscalls/x86_64": "",
     "symbolizer/cfi": "support symbolizer/elf",
     "symbolizer/code": "include/uscope support",
     "symbolizer/debug_files": "support symbolizer/elf",
@@ -49,7 +55,7 @@ ALLOWED = {
         "tracer/process tracer/scouts"),
     "tracer/futex": "include/uscope support trace tracer/model tracer/process tracer/scouts",
     "tracer/host": "support",
-    "tracer/java": "include/uscope support tracer/process",
+    "tracer/java": "include/uscope/arch include/uscope support tracer/process",
     "tracer/jit": "include/uscope support trace tracer/model tracer/scouts",
     "tracer/model": "include/uscope support trace",
     "tracer/preflight": "include/uscope support tracer/backend tracer/host",
@@ -58,14 +64,14 @@ ALLOWED = {
     "tracer/recorder": (
         "include/uscope support support/process symbolizer/reader trace tracer/backend tracer/collect tracer/files "
         "tracer/futex tracer/host tracer/probes tracer/process tracer/scouts tracer/waits tracer/walk"),
-    "tracer/scouts": "support support/process symbolizer/code symbolizer/elf tracer/process",
+    "tracer/scouts": "include/uscope/arch support support/process symbolizer/code symbolizer/elf tracer/process",
     "tracer/signals": "include/uscope support trace tracer/model",
     "tracer/targets": (
-        "include/uscope support support/process support/sandbox symbolizer/elf symbolizer/probes tracer/host tracer/probes "
+        "include/uscope/arch include/uscope support support/process support/sandbox symbolizer/elf symbolizer/probes tracer/host tracer/probes "
         "tracer/process tracer/scouts"),
-    "tracer/waits": "include/uscope support syscalls trace tracer/java tracer/model tracer/process tracer/scouts",
+    "tracer/waits": "include/uscope/arch include/uscope support syscalls trace tracer/java tracer/model tracer/process tracer/scouts",
     "tracer/walk": (
-        "include/uscope support symbolizer/oracle symbolizer/rows trace tracer/backend tracer/files tracer/model "
+        "include/uscope/arch include/uscope support symbolizer/oracle symbolizer/rows trace tracer/backend tracer/files tracer/model "
         "tracer/scouts"),
     "descriptors": "include/uscope store/model support syscalls trace",
     "store": "store/db store/model store/write support symbolizer/names trace",

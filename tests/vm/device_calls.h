@@ -37,7 +37,7 @@ static inline void fill_start(struct usc_device_start* start, uint32_t target_ki
   start->config.scope.budget = 64;
   start->config.target.kinds = target_kind;
   start->config.target.follow = USC_FOLLOW_TREE;
-  memset(start->config.calls_x86_64, 0xff, sizeof(start->config.calls_x86_64));
+  memset(start->config.calls[USC_CALLS_NATIVE], 0xff, sizeof(start->config.calls[USC_CALLS_NATIVE]));
   start->ring_bytes = RING_BYTES;
   start->rows = 4096;
   start->index_entries = 4096;

@@ -87,7 +87,7 @@ static void fill_start(struct usc_device_start* start) {
   start->config.verify_every = draw() % 3;
   start->config.target.kinds = draw() % 2 ? USC_TARGET_LAUNCH : 1u << draw() % 5;
   start->config.target.follow = draw() % 16 ? draw() % 2 : (uint32_t)draw();
-  memset(start->config.calls_x86_64, 0xff, sizeof(start->config.calls_x86_64));
+  memset(start->config.calls[USC_CALLS_NATIVE], 0xff, sizeof(start->config.calls[USC_CALLS_NATIVE]));
   start->ring_bytes = 1u << 16;
   start->rows = 1u << 12;
   start->index_entries = 1u << 12;
@@ -107,7 +107,7 @@ static void fill_table(struct usc_device_table* table) {
   table->size = sizeof(*table);
   for (i = 0; i < count; i++) {
     rows[i].offset = 4096 + i * 8;
-    rows[i].rule = draw() % 2 ? USC_RULE_COMPACT(USC_RULE_RSP + draw() % 2, draw() % 64, draw() % 8)
+    rows[i].rule = draw() % 2 ? USC_RULE_COMPACT(USC_RULE_SP + draw() % 2, draw() % 64, draw() % 8)
                               : (draw() % 2 ? USC_RULE_SHARED_NUMBER(draw() % ROWS) : (uint32_t)(draw() % 6));
     if (USC_RULE_KIND(rows[i].rule) == USC_RULE_SHARED) rows[i].rule = USC_RULE_SHARED_NUMBER(draw() % ROWS);
   }

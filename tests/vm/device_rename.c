@@ -50,7 +50,7 @@ static int start(int device) {
 
   fill_start(&start, USC_TARGET_PID);
   /* Of a call that is not recorded no stack is taken: the first one is taken by the module that logs. */
-  start.config.calls_x86_64[RENAME / 64] &= ~(1ull << RENAME % 64);
+  start.config.calls[USC_CALLS_NATIVE][RENAME / 64] &= ~(1ull << RENAME % 64);
   return ASK(device, USC_DEVICE_START, start);
 }
 

@@ -50,7 +50,8 @@ void BpfSums::prepare_brief_calls(uscope_bpf& skeleton, const usc_config& config
   const_cast<__u64&>(settings.count_mask) = usc_query_count_mask(word_of_.data());
   for (__u32 number = 0; number < USC_SYSCALL_BITS; number++)
     if (!needs_entry(number))
-      const_cast<__u64&>(settings.brief_numbers[number / 64]) |= config.calls_x86_64[number / 64] & 1ULL << number % 64;
+      const_cast<__u64&>(settings.brief_numbers[number / 64]) |=
+          config.calls[USC_CALLS_NATIVE][number / 64] & 1ULL << number % 64;
   if (brief) bpf_map__set_max_entries(skeleton.maps.brief_calls, USC_QUERY_BRIEF_THREADS);
   bpf_map__set_max_entries(skeleton.maps.query_counts, cpus_ * 2);
   bpf_map__set_autocreate(skeleton.maps.query_counts, counts_by_fields_);

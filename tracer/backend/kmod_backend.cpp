@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "support/page_size.h"
 #include "support/unique_fd.h"
 #include "symbolizer/rows/row_builder.h"
 #include "tracer/backend/backend.h"
@@ -31,7 +32,6 @@ namespace uscope::tracer {
 namespace {
 
 constexpr int kMappingAttempts = 20;  // one each millisecond
-constexpr std::size_t kPage = 4096;
 
 class KmodBackend : public Backend {
  public:
@@ -184,17 +184,19 @@ Result<void> KmodBackend::map_rings(std::uint64_t region_bytes, std::uint32_t ri
   for (std::uint32_t cpu = 0; cpu < cpus_; cpu++) {
     const auto offset = static_cast<off_t>(cpu * region_bytes);
     const std::string what = fmt::format("map the ring of CPU {}", cpu);
-    const std::size_t bytes = kPage + 2 * std::size_t{ring_bytes};
+    const std::size_t page = page_bytes();
+    const std::size_t bytes = page + 2 * std::size_t{ring_bytes};
     void* place = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (place == MAP_FAILED) return device_error(what, errno);
     MappedRange range(place, bytes);
     const auto map = [&](std::size_t at, std::size_t count, int protection, off_t from) {
       return mmap(range.bytes() + at, count, protection, MAP_SHARED | MAP_FIXED, device_.get(), from) != MAP_FAILED;
     };
-    if (!map(0, kPage, PROT_READ | PROT_WRITE, offset) || !map(kPage, ring_bytes, PROT_READ, offset + off_t{kPage}) ||
-        !map(kPage + ring_bytes, ring_bytes, PROT_READ, offset + off_t{kPage}))
+    if (!map(0, page, PROT_READ | PROT_WRITE, offset) ||
+        !map(page, ring_bytes, PROT_READ, offset + static_cast<off_t>(page)) ||
+        !map(page + ring_bytes, ring_bytes, PROT_READ, offset + static_cast<off_t>(page)))
       return device_error(what, errno);
-    rings_.emplace_back(reinterpret_cast<usc_ring_control*>(range.bytes()), range.bytes() + kPage, ring_bytes);
+    rings_.emplace_back(reinterpret_cast<usc_ring_control*>(range.bytes()), range.bytes() + page, ring_bytes);
     mapped_.push_back(std::move(range));
   }
   return {};

@@ -12,6 +12,8 @@
 #include <type_traits>
 #include <unordered_map>
 
+#include "uscope/arch/arch.h"
+
 namespace uscope::tracer {
 
 class TargetMemory {
@@ -59,7 +61,7 @@ class MemoryReader {
   [[nodiscard]] bool is_exhausted() const { return pages_read_ >= kMostPages || reads_ >= kMostReads; }
 
  private:
-  static constexpr std::uint64_t kPage = 4096;
+  static constexpr std::uint64_t kPage = USC_PAGE_BYTES;
   static constexpr std::size_t kMostKept = 4096;
   using Page = std::array<std::byte, kPage>;
   const Page* page(std::uint64_t number);

@@ -21,6 +21,7 @@
 #include <memory>
 #include <sstream>
 
+#include "support/page_size.h"
 #include "support/text.h"
 #include "support/unique_fd.h"
 #include "uscope/record.h"
@@ -181,18 +182,18 @@ std::string executable_of(std::uint32_t pid) {
 // How many bytes of a process's memory can be read without waiting for a file: those of pages that are there and belong
 // to no file, which may be one on FUSE.
 std::size_t readable_bytes(std::uint32_t tid, std::uint64_t address, std::size_t most) {
-  constexpr std::uint64_t kPageBytes = 4096;
+  const std::uint64_t page_size = page_bytes();
   constexpr std::uint64_t kPresent = std::uint64_t{1} << 63;
   constexpr std::uint64_t kOfFile = std::uint64_t{1} << 61;
   const UniqueFd pages(open(proc_path(tid, "pagemap").c_str(), O_RDONLY | O_CLOEXEC));
   std::uint64_t end = address;
   while (end < address + most) {
     std::uint64_t page = 0;
-    const auto place = static_cast<off_t>(end / kPageBytes * sizeof(page));
+    const auto place = static_cast<off_t>(end / page_size * sizeof(page));
     if (pread(pages.get(), &page, sizeof(page), place) != sizeof(page) || (page & kPresent) == 0 ||
         (page & kOfFile) != 0)
       break;
-    end = (end / kPageBytes + 1) * kPageBytes;
+    end = (end / page_size + 1) * page_size;
   }
   return std::min<std::size_t>(end - address, most);
 }

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "support/clock.h"
+#include "support/page_size.h"
 #include "support/unique_fd.h"
 #include "symbolizer/code/instruction.h"
 #include "tracer/process/process_list.h"
@@ -27,7 +28,7 @@
 namespace uscope::tracer {
 namespace {
 
-constexpr std::uint64_t kPageSize = 4096;
+const std::uint64_t kPageSize = page_bytes();
 constexpr std::uint64_t kNumberInLayer = 0xffffffff;  // overlayfs may put the layer's number into the upper bits (xino)
 
 using What = CodeFinding::What;

@@ -7,13 +7,14 @@
 
 #include <algorithm>
 
+#include "support/page_size.h"
 #include "support/regular_file.h"
 #include "support/unique_fd.h"
 
 namespace uscope::tracer {
 namespace {
 
-constexpr std::uint64_t kMappedBytes = 4096;
+const std::uint64_t kMappedBytes = page_bytes();
 
 // Of a page of this process, which ends where the file does: a load from behind that would raise SIGBUS.
 std::vector<unsigned char> bytes_of(const void* page) {

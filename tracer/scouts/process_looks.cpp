@@ -21,6 +21,7 @@
 #include "tracer/process/library_search.h"
 #include "tracer/process/outsiders.h"
 #include "tracer/process/process_setting.h"
+#include "uscope/arch/arch.h"
 
 namespace uscope::tracer {
 namespace {
@@ -154,7 +155,7 @@ bool disown(int copy, mode_t mode) {
 
 // Zeros are left out: a file may be nearly all holes.
 bool put_data(int copy, std::string_view bytes, off_t at) {
-  constexpr std::size_t kPage = 4096;
+  constexpr std::size_t kPage = USC_PAGE_BYTES;
   for (; !bytes.empty(); bytes.remove_prefix(std::min(kPage, bytes.size()))) {
     const std::string_view page = bytes.substr(0, kPage);
     if (page.find_first_not_of('\0') != std::string_view::npos &&

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "support/byte_reader.h"
+#include "uscope/arch/arch.h"
 #include "uscope/probes.h"
 
 namespace uscope::tracer {
@@ -85,7 +86,7 @@ ProbeArgument take_argument(ByteReader& in) {
   out.is_signed = in.fixed<std::uint8_t>() != 0;
   out.is_string = in.fixed<std::uint8_t>() != 0;
   out.offset = in.fixed<std::int64_t>();
-  constexpr std::uint8_t kLastRegister = 16;  // rip
+  constexpr std::uint8_t kLastRegister = USC_REG_PC;
   if (from > static_cast<std::uint8_t>(ProbeArgument::From::kConstant)) in.fail("a way to read an argument");
   if (out.reg > kLastRegister) in.fail("a register's number");
   if (out.bytes != 1 && out.bytes != 2 && out.bytes != 4 && out.bytes != 8) in.fail("1, 2, 4 or 8 bytes");

@@ -20,6 +20,7 @@
 #include "tracer/host/kprobe_multi.h"
 #include "tracer/probes/kernel_symbols.h"
 #include "tracer/targets/tracepoints.h"
+#include "uscope/arch/arch.h"
 #include "uscope/device.h"
 
 namespace uscope::tracer {
@@ -27,8 +28,13 @@ namespace {
 
 constexpr std::size_t kMostArguments = 6;
 constexpr int kMostTypeSteps = 12;
-// The registers of the first six arguments, by DWARF's numbers: rdi rsi rdx rcx r8 r9.
-constexpr std::array<std::uint8_t, kMostArguments> kRegisters = {5, 4, 1, 2, 8, 9};
+// The registers of the first six arguments, by DWARF's numbers.
+constexpr auto kRegisters = [] {
+  std::array<std::uint8_t, USC_ARGUMENT_REGS> all{};
+  for (std::uint32_t i = 0; i < all.size(); i++) all[i] = USC_ARGUMENT_REG(i);
+  return all;
+}();
+static_assert(USC_ARGUMENT_REGS == kMostArguments);
 
 bool is_function(std::string_view name) {
   // Padding before functions, and parts that the compiler moved away.

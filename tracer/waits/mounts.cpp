@@ -164,7 +164,7 @@ const Mount* mount_of(const std::vector<Mount>& mounts, std::string_view path) {
 }
 
 std::optional<ServedFile> served_file(std::uint32_t pid, const CallFound& call, const ReadMemory& read) {
-  if (call.abi != USC_ABI_X86_64) return std::nullopt;
+  if (call.abi != USC_ABI_NATIVE) return std::nullopt;
   const syscalls::ObjectArgs args = syscalls::object_args(static_cast<usc_abi>(call.abi), call.nr);
   const std::vector<Mount> mounts = mounts_of(pid);
   const auto number = [&](int arg) { return static_cast<int>(static_cast<std::uint32_t>(call.args[arg])); };

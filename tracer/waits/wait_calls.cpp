@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/waits/wait_calls.h"
 
-#include <asm/unistd_64.h>
+#include <asm/unistd.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
@@ -15,6 +15,8 @@
 #include <climits>
 #include <cstring>
 #include <sstream>
+
+#include "uscope/arch/arch.h"
 
 namespace uscope::tracer {
 namespace {
@@ -96,17 +98,15 @@ void add_waitid(CallWaits& waits, const CallFound& call) {
 }
 
 // A 64-bit program may have its stack anywhere, and may make 32-bit calls: the instruction tells. Those of the 32-bit
-// vDSO return behind its `int $0x80`, too.
+// vDSO return behind such an instruction, too.
 std::uint8_t abi_of_instruction(const CallFound& call, const ReadMemory& read) {
-  constexpr std::array<std::uint8_t, 2> kSyscall{0x0f, 0x05};
-  constexpr std::array<std::uint8_t, 2> kInt80{0xcd, 0x80};
   constexpr std::uint64_t kLow = 0xffffffff;
-  std::array<std::uint8_t, 2> code{};
-  if (call.pc > code.size() && read(call.pc - code.size(), static_cast<void*>(code.data()), code.size())) {
-    if (code == kSyscall) return USC_ABI_X86_64;
-    if (code == kInt80) return USC_ABI_I386;
+  USC_CALL_CODE code = 0;
+  if (call.pc > sizeof(code) && read(call.pc - sizeof(code), static_cast<void*>(&code), sizeof(code))) {
+    if (code == USC_CODE_SYSCALL) return USC_ABI_NATIVE;
+    if (code == USC_CODE_COMPAT_SYSCALL) return USC_ABI_COMPAT;
   }
-  return call.stack_pointer <= kLow ? USC_ABI_I386 : USC_ABI_X86_64;
+  return call.stack_pointer <= kLow ? USC_ABI_COMPAT : USC_ABI_NATIVE;
 }
 
 // Of the calls that go on by restart_syscall, only poll waits for descriptors; the others sleep, or wait for a futex.
@@ -225,7 +225,7 @@ void add_vfork(CallWaits& waits) {
 
 // Up to the end of each page: what lies behind the text may not be there.
 std::optional<std::string> text_at(std::uint64_t at, const ReadMemory& read) {
-  constexpr std::size_t kPage = 4096;
+  constexpr std::size_t kPage = USC_PAGE_BYTES;
   std::string text;
   while (text.size() < PATH_MAX) {
     std::array<char, kPage> page{};
@@ -249,9 +249,9 @@ std::optional<CallFound> parse_call(const std::string& line, const std::string& 
   for (std::uint64_t& argument : call.args) in >> argument;
   if (!(in >> call.stack_pointer)) return std::nullopt;
   in >> call.pc;
-  constexpr std::uint32_t kX32 = 0x40000000;
-  call.abi = (call.nr & kX32) != 0 ? static_cast<std::uint8_t>(USC_ABI_X32) : abi_of_instruction(call, read);
-  if (call.abi == USC_ABI_X86_64 && call.nr == __NR_restart_syscall && continues_poll(wchan)) call.nr = __NR_poll;
+  const std::uint8_t marked = USC_ABI_OF_MARK(call.nr);
+  call.abi = marked != USC_ABI_NATIVE ? marked : abi_of_instruction(call, read);
+  if (call.abi == USC_ABI_NATIVE && call.nr == __NR_restart_syscall && continues_poll(wchan)) call.nr = __NR_poll;
   return call;
 }
 
@@ -262,7 +262,7 @@ usc_wants_kind wants_of(bool in, bool out) {
 
 CallWaits waits_of(const CallFound& call, const ReadMemory& read) {
   CallWaits waits;
-  if (call.abi != USC_ABI_X86_64) return waits;
+  if (call.abi != USC_ABI_NATIVE) return waits;
   const std::uint64_t* const a = call.args;
   if (const auto asked = asked_by(call, read)) {
     waits.bytes = asked->bytes;

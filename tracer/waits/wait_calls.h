@@ -17,7 +17,7 @@ namespace uscope::tracer {
 struct CallFound {
   std::uint64_t args[6] = {};
   std::uint32_t nr = 0;
-  std::uint8_t abi = USC_ABI_X86_64;
+  std::uint8_t abi = USC_ABI_NATIVE;
   std::uint64_t stack_pointer = 0;
   std::uint64_t pc = 0;  // behind the instruction that made the call
 };

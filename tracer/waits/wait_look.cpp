@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/waits/wait_look.h"
 
+#include <asm/unistd.h>
 #include <fmt/core.h>
 #include <sys/uio.h>
 
@@ -18,6 +19,7 @@
 #include "tracer/waits/held_locks.h"
 #include "tracer/waits/look_taker.h"
 #include "tracer/waits/run_time_locks.h"
+#include "uscope/futex.h"
 
 namespace uscope::tracer {
 
@@ -62,8 +64,6 @@ void WaitLook::take() {
 }
 
 namespace {
-
-constexpr std::uint32_t kFutex = 202;
 
 // What may be a thread's number in a lock, in the words around a futex's: glibc and musl have it no further away.
 std::set<std::uint32_t> numbers_beside(std::uint64_t address, const ReadMemory& read) {
@@ -114,7 +114,7 @@ void WaitLook::look_at(Found& found) {
     return;
   }
   found.waits = waits_of(*call, read);
-  if (call->abi == USC_ABI_X86_64 && call->nr == kFutex) found.numbers = numbers_beside(call->args[0], read);
+  if (call->abi == USC_ABI_NATIVE && call->nr == USC_FUTEX_NATIVE) found.numbers = numbers_beside(call->args[0], read);
   record.timed = found.waits.timed;
   if (found.waits.unreadable)
     trouble(found.asked.pid, fmt::format("the memory that says what thread {} waits for", found.asked.tid));
@@ -189,7 +189,7 @@ void WaitLook::look_at_monitors() {
 void WaitLook::look_at_run_time_locks(const std::vector<Found>& all) {
   std::map<std::uint32_t, std::vector<const Found*>> waiters;  // by process
   for (const Found& found : all)
-    if (found.record.in_call != 0 && found.record.abi == USC_ABI_X86_64 && found.record.nr == kFutex)
+    if (found.record.in_call != 0 && found.record.abi == USC_ABI_NATIVE && found.record.nr == USC_FUTEX_NATIVE)
       waiters[found.asked.pid].push_back(&found);
   for (const auto& [pid, threads] : waiters) {
     if (silent_.count(pid) != 0) continue;
@@ -343,7 +343,7 @@ void WaitLook::write_thread(Found& found) {
 // heed.
 std::uint8_t WaitLook::limit_of(const Found& found, const Descriptors* own) {
   const std::uint32_t nr = found.record.nr;
-  const bool is_set = nr == 7 || nr == 271 || nr == 23 || nr == 270;  // poll, select
+  const bool is_set = nr == __NR_poll || nr == __NR_ppoll || nr == __NR_select || nr == __NR_pselect6;
   if (found.record.timed != USC_TIMED_NEVER || is_set || own == nullptr) return found.record.timed;
   std::uint8_t timed = USC_TIMED_NEVER;
   for (const WaitedThing& thing : found.waits.things) {

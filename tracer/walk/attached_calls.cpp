@@ -173,11 +173,11 @@ Result<std::vector<AttachedCall>> copy_attached_calls(Backend& backend, Scouts* 
     calls.push_back({call.event, {}});
     usc_sample head{};
     std::memcpy(&head, &call.sample, sizeof(head));
-    head.base = head.regs[USC_REG_RSP] & ~std::uint64_t{7};
+    head.base = head.regs[USC_REG_SP] & ~std::uint64_t{7};
     std::vector<char> bytes(sizeof(head));
     std::memcpy(bytes.data(), &head, sizeof(head));
     calls.back().sample = std::move(bytes);
-    if (call.event.abi == USC_ABI_I386) return;
+    if (call.event.abi == USC_ABI_COMPAT) return;
     const auto number = static_cast<std::uint32_t>(calls.size() - 1);
     requests.push_back({head.base, call.tid, call.pid, kPagesAtOnce, number});
   });

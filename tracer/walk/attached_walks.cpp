@@ -24,7 +24,7 @@ AttachedWalks::AttachedWalks(Backend& backend, const WalkInputs& inputs, std::fu
 UserStack AttachedWalks::walk(const AttachedCall& call, const usc_sample& sample) {
   UserStack walked;
   walked.ended = static_cast<std::uint8_t>(USC_ENDED_BROKEN + int{USC_BROKEN_COMPAT});
-  if (call.event.abi == USC_ABI_I386) return walked;
+  if (call.event.abi == USC_ABI_COMPAT) return walked;
   walked = walk_sample(sample, inputs_);
   while (walked.waits_for && monotonic_ns() < until_ns_ && wait_()) walked = walk_sample(sample, inputs_);
   return walked;

@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "uscope/arch/arch.h"
 #include "uscope/record.h"
 
 namespace uscope::tracer {
@@ -18,7 +19,7 @@ namespace uscope::tracer {
 // 4096 bytes, counted while they are there: whole, or as the words in which they differ from a whole page.
 class Page {
  public:
-  static constexpr std::size_t kBytes = 4096;
+  static constexpr std::size_t kBytes = USC_PAGE_BYTES;
   using Bytes = std::array<char, kBytes>;
 
   Page(const Bytes& bytes, std::size_t& counter);

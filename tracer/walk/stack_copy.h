@@ -6,11 +6,12 @@
 #include <cstdint>
 #include <span>
 
+#include "uscope/arch/arch.h"
 #include "uscope/record.h"
 
 namespace uscope::tracer {
 
-inline constexpr std::uint64_t kPageBytes = 4096;
+inline constexpr std::uint64_t kPageBytes = USC_PAGE_BYTES;
 
 class StackCopy {
  public:

@@ -181,7 +181,7 @@ std::optional<std::uint8_t> Walk::pass_bad_call(UserStack& stack) {
   if ((admitted & USC_SCOPE_STOP) != 0) return static_cast<std::uint8_t>(usc_scope_ended(admitted));
   memory_.left = false;
   __u64 caller = 0;
-  if (usc_read_u64(&memory_, frame_.regs[USC_REG_RSP], &caller) != 0)
+  if (usc_read_u64(&memory_, frame_.regs[USC_REG_SP], &caller) != 0)
     return end_of_step(USC_STEP_BROKEN(USC_BROKEN_NOFAULT));
   const auto code = code_at(caller - sizeof(caller));
   return end_of_step(code ? usc_step_bad_call(&frame_, *code, &memory_) : USC_STEP_BROKEN(USC_BROKEN_NO_MAPPING));

@@ -10,7 +10,7 @@
  * question are run by code of their own, unrolled by USC_UNROLL: where config is known when that code is loaded), usc_loop(count, body,
  * context) (calls body(i, context) until it returns not 0), STRETCH_MOST_BYTES (open_stretch), MM_FIELD(task, field) (of task->mm),
  * TASK_FIELD(task, field) and SIGNAL_FIELD(task, field) (of task->signal; both for paths that are seldom taken), VMA_SPACE(vma)
- * (context.ctx_id of its mm), SERIAL(of) (where the last serial number of a task, process, image, stack or file is kept; of a space: not 0 once several mount namespaces were met), barrier().
+ * (USC_MM_SERIAL of its mm), SERIAL(of) (where the last serial number of a task, process, image, stack or file is kept; of a space: not 0 once several mount namespaces were met), barrier().
  */
 #ifndef USCOPE_CORE_PORT_H
 #define USCOPE_CORE_PORT_H
@@ -93,7 +93,7 @@ static int read_word(struct scratch *s, __u64 address, __u64 *value);
 static bool open_stretch(struct scratch *s, __u64 address, __u32 bytes);
 static int stretch_word(struct scratch *s, __u32 at, __u64 *value);
 static void close_stretch(void);
-/* Of kernel memory, PAGE_BYTES each. */
+/* Of kernel memory, USC_PAGE_BYTES each. */
 static bool same_pages(const char *a, const char *b);
 static void keep_page(char *to, const char *from);
 

@@ -14,9 +14,6 @@
 #include "uscope/probes.h"
 #include "uscope/trace_map.h"
 
-#define PAGE_BYTES 4096ull
-#define X32_BIT 0x40000000u
-
 /* How many slots there are: slots.def says of which array, and of which for each processor. */
 #define MM_SLOTS 65536
 #define DATA_SLOTS 16384
@@ -44,7 +41,7 @@
 #define PATH_COMPONENTS 96	    /* taken of a path, at most */
 #define NAME_BYTES 256
 
-#define MAPPING_I386 ~0u /* task_entry.mapping_nr of a 32-bit program's call */
+#define MAPPING_COMPAT ~0u /* task_entry.mapping_nr of a 32-bit program's call */
 
 /* task_entry.flags */
 #define TASK_IN_CALL 1	      /* between entry and exit of a recorded call */
@@ -75,7 +72,7 @@ struct unread_jump {
 	__u32 number;
 };
 
-/* The last probe of ours in a file that a thread has come by: core/walk/breakpoint.h. */
+/* The last probe of ours in a file that a thread has come by: core/arch/x86_64/breakpoint.h. */
 struct met_probe {
 	__u64 pc;  /* of its breakpoint; 0: it has met none */
 	__u64 sp;  /* before the instruction there */
@@ -107,7 +104,7 @@ struct task_entry {
 	__u64 args[6];
 
 	__u32 exe_file;
-	__u32 mapping_nr;  /* or MAPPING_I386 */
+	__u32 mapping_nr;  /* or MAPPING_COMPAT */
 	__u64 mapping_ns;  /* when the call that may change mappings began */
 	__u64 data_key;	   /* TASK_MAPS_DATA: data_key() when it began */
 	__u32 group_asked; /* cgroup_generation when its control group was looked at */
@@ -223,29 +220,29 @@ struct stack_log {
 
 /*
  * A whole walk, remembered: sound as long as the mappings are unchanged (key) and every stack word that decided it is
- * what it was. Places are counted from rsp, and so are values by which a CFA was found (rbp, and words that it was
+ * what it was. Places are counted from sp, and so are values by which a CFA was found (fp, and words that it was
  * restored from): threads that make a call by the same way share one slot, though each has its own stack. Walks that
  * may have used other registers are not remembered.
  */
 struct memo_slot {
 	__u64 key;
-	__u64 pc;  /* pc << 1 | exact, as row_slot.pc */
-	__u64 rbp; /* less rsp */
+	__u64 pc; /* pc << 1 | exact, as row_slot.pc */
+	__u64 fp; /* less sp */
 	__u32 stack;
 	__u32 exe_file;
-	__u32 in_page; /* rsp % PAGE_BYTES */
+	__u32 in_page; /* sp % USC_PAGE_BYTES */
 	__u16 frames;
 	__u16 kept;
-	__u16 rbp_used;
+	__u16 fp_used;
 	__u16 fixed;  /* words that are compared as they are: value[0] on */
-	__u16 moving; /* words that are counted from rsp: the last of value[] */
+	__u16 moving; /* words that are counted from sp: the last of value[] */
 	__u16 pad;
-	__u32 bytes;	 /* from rsp to behind the last word */
+	__u32 bytes;	 /* from sp to behind the last word */
 	__u32 candidate; /* a stack that a walk from here gave once */
 	__u32 turn;	 /* of the first slot of a set: counts the candidates */
 	__u32 pad2;
 	__u64 value[MEMO_WORDS];
-	__u16 at[MEMO_WORDS]; /* word number from rsp */
+	__u16 at[MEMO_WORDS]; /* word number from sp */
 };
 
 /* Where a walk can be. */
@@ -255,9 +252,9 @@ struct memo_set {
 
 /* What a word that was read is to a walk. */
 enum {
-	WORD_IS_NOTHING, /* a saved rbp, by which no CFA has been found so far */
+	WORD_IS_NOTHING, /* a saved fp, by which no CFA has been found so far */
 	WORD_IS_FIXED,	 /* it decides the stack: a return address */
-	WORD_MOVES,	 /* the same: a CFA was found by it, so it counts from rsp */
+	WORD_MOVES,	 /* the same: a CFA was found by it, so it counts from sp */
 };
 
 /* Where one walk works. */
@@ -266,8 +263,8 @@ struct scratch {
 	__u64 key; /* of the address space now; 0 = mappings are changing, nothing is cached */
 	/* Registers that it begins with. */
 	__u64 start_pc; /* as struct place has it; so is start_behind */
-	__u64 start_rsp;
-	__u64 start_rbp;
+	__u64 start_sp;
+	__u64 start_fp;
 	__u64 block_base;
 	__u64 wanted_end; /* what is behind this address will not be asked for; 0 = not known */
 	__u32 block_bytes;
@@ -288,8 +285,8 @@ struct scratch {
 	__u32 memo_set; /* its number */
 	__u32 reads;	/* words read; above MEMO_WORDS: no memo */
 	__u32 memo_ok;
-	__u32 rbp_used;	  /* the CFA of a frame came from the rbp that the walk began with */
-	__u32 rbp_source; /* number of the word that rbp was restored from, plus 1; 0: it has not been yet */
+	__u32 fp_used;	 /* the CFA of a frame came from the fp that the walk began with */
+	__u32 fp_source; /* number of the word that fp was restored from, plus 1; 0: it has not been yet */
 	__u64 hash;
 	__u16 read_at[MEMO_WORDS];
 	__u8 read_as[MEMO_WORDS]; /* WORD_* */
@@ -391,11 +388,11 @@ USC_ASSERT(sizeof(struct usc_string) + __builtin_offsetof(struct usc_passed, tru
 		   __builtin_offsetof(struct usc_file, truncated),
 	   "path_components() notes it there");
 
-#define SAMPLE_BYTES (2 * USC_SAMPLE_PAGES * PAGE_BYTES)
+#define SAMPLE_BYTES (2 * USC_SAMPLE_PAGES * USC_PAGE_BYTES)
 
 /* How far a copy has come. Not on the stack: what a program reads from memory the verifier need not follow. */
 struct copy_state {
-	__u64 address; /* of the next page; the first one from rsp on */
+	__u64 address; /* of the next page; the first one from sp on */
 	__u64 end;     /* of the stack */
 	__u64 pages;   /* bits of the pages that could be read */
 	__u64 same;    /* of those, bits of the pages that the collector has */

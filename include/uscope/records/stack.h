@@ -61,7 +61,7 @@ struct usc_sample {
 	__u32 verify;
 	__u32 bytes; /* of the first copy */
 	/*
-	 * The first copy: of a window of 64 pages from `base` (rsp) on those that could be read, one behind the other;
+	 * The first copy: of a window of 64 pages from `base` (the stack pointer) on those that could be read, one behind the other;
 	 * `pages` has their bits. Untouched pages, of large buffers, are left out. Page 0 begins at base.
 	 */
 	__u64 base;
@@ -76,13 +76,13 @@ struct usc_sample {
 	__u32 flags; /* USC_SAMPLE_* */
 	/*
 	 * Pages of the first and of the second copy that are not in `data`, though `bytes` and `end_bytes` count them:
-	 * they are what the page of the same number (address / 4096 % 64) was last in such copies of this processor. The
+	 * they are what the page of the same number (address / page size % 64) was last in such copies of this processor. The
 	 * first page of a copy is sent always, and remembered only where it is whole.
 	 */
 	__u64 same;
 	__u64 end_same;
 	__u64 pc;
-	__u64 regs[16]; /* DWARF numbers: rax rdx rcx rbx rsi rdi rbp rsp r8 … r15 */
+	__u64 regs[16]; /* by DWARF number: USC_FRAME_REGS of arch/ */
 	char data[];
 };
 

@@ -96,8 +96,8 @@ usc_config whole_config() {
   config.target.kinds = USC_TARGET_CGROUP;
   config.verify_every = 1;
   config.cpus = possible_processors();
-  std::fill(std::begin(config.calls_x86_64), std::end(config.calls_x86_64), ~__u64{0});
-  std::fill(std::begin(config.calls_i386), std::end(config.calls_i386), ~__u64{0});
+  std::fill(std::begin(config.calls[USC_CALLS_NATIVE]), std::end(config.calls[USC_CALLS_NATIVE]), ~__u64{0});
+  std::fill(std::begin(config.calls[USC_CALLS_COMPAT]), std::end(config.calls[USC_CALLS_COMPAT]), ~__u64{0});
   config.string_bytes = USC_STRING_MOST;
   config.data_bytes = USC_DATA_MOST;
   config.signals = 1;

@@ -129,7 +129,7 @@ class TimeProbes : public testing::Test {
     RecordOptions options;
     options.config.scope = {USC_MODE_ALL_ALL, 64};
     options.config.target.kinds = USC_TARGET_LAUNCH;
-    for (__u64& word : options.config.calls_x86_64) word = with_calls ? ~0ULL : 0;
+    for (__u64& word : options.config.calls[USC_CALLS_NATIVE]) word = with_calls ? ~0ULL : 0;
     options.launch.command = {std::filesystem::read_symlink("/proc/self/exe"), what, folder / "computed"};
     options.cache_folder = folder / "cache";
     options.backend = BackendChoice::kBpf;

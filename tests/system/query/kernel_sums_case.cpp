@@ -110,8 +110,8 @@ void fold_measures(std::map<Key, Sums>& sums, std::size_t word) {
 RecordOptions KernelSums::options_of(const usc_query& query, bool in_kernel, const std::vector<long>& only) {
   RecordOptions options;
   options.config.scope = {USC_MODE_ALL_ALL, 64};
-  for (__u64& word : options.config.calls_x86_64) word = only.empty() ? ~0ULL : 0;
-  for (const long call : only) options.config.calls_x86_64[call / 64] |= 1ULL << call % 64;
+  for (__u64& word : options.config.calls[USC_CALLS_NATIVE]) word = only.empty() ? ~0ULL : 0;
+  for (const long call : only) options.config.calls[USC_CALLS_NATIVE][call / 64] |= 1ULL << call % 64;
   if (in_kernel) options.config.query = query;
   options.backend = uses_module() ? BackendChoice::kKmod : BackendChoice::kBpf;
   return options;

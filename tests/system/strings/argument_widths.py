@@ -3,7 +3,7 @@
 """The letters of syscalls/syscalls.def against the types of arguments that the running kernel's tracepoints have: a number is shown with the
 bits that the kernel reads, signed where the kernel's type is. Needs root, for tracefs.
 
-    argument_widths.py syscalls/syscalls.def
+    argument_widths.py syscalls/x86_64/native.def
 """
 
 import os

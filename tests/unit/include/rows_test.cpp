@@ -15,9 +15,9 @@
 namespace uscope::include {
 namespace {
 
-constexpr __u32 kA = USC_RULE_COMPACT(USC_RULE_RSP, 1, 0);
-constexpr __u32 kB = USC_RULE_COMPACT(USC_RULE_RSP, 2, 2);
-constexpr __u32 kC = USC_RULE_COMPACT(USC_RULE_RBP, 2, 2);
+constexpr __u32 kA = USC_RULE_COMPACT(USC_RULE_SP, 1, 0);
+constexpr __u32 kB = USC_RULE_COMPACT(USC_RULE_SP, 2, 2);
+constexpr __u32 kC = USC_RULE_COMPACT(USC_RULE_FP, 2, 2);
 
 using Rows = std::vector<usc_row>;
 
@@ -65,8 +65,8 @@ Rows random_rows(std::mt19937& random) {
   const __u32 spread = std::vector<__u32>{1, 4, 40, 700}[random() % 4];
   for (__u32 i = 0; i < count; i++) {
     const __u32 rule = std::vector<__u32>{USC_RULE_NONE, USC_RULE_ROOT, USC_RULE_SHARED_NUMBER(i % 100),
-                                          USC_RULE_COMPACT(USC_RULE_RSP, i + 1, i % 7),
-                                          USC_RULE_COMPACT(USC_RULE_RBP, i + 1, 2)}[random() % 5];
+                                          USC_RULE_COMPACT(USC_RULE_SP, i + 1, i % 7),
+                                          USC_RULE_COMPACT(USC_RULE_FP, i + 1, 2)}[random() % 5];
     rows.push_back({offset, rule});
     offset += 1 + random() % spread;
   }
@@ -173,13 +173,12 @@ TEST(RowFind, AHoleAtTheTextsStart) {
 TEST(RowFind, StretchesFullOfOneByteRows) {
   FakeTables tables;
   Rows rows;
-  for (__u32 i = 0; i < 4 * USC_INDEX_BYTES; i++)
-    rows.push_back({0x3000 + i, USC_RULE_COMPACT(USC_RULE_RSP, i + 1, 0)});
+  for (__u32 i = 0; i < 4 * USC_INDEX_BYTES; i++) rows.push_back({0x3000 + i, USC_RULE_COMPACT(USC_RULE_SP, i + 1, 0)});
   rows.push_back({0x3000 + 4 * USC_INDEX_BYTES, USC_RULE_NONE});
   const usc_file_rows file = add_file(tables, rows);
   for (__u32 i = 0; i < 4 * USC_INDEX_BYTES; i++) {
     tables.row_reads = 0;
-    EXPECT_EQ(usc_row_find(&tables, &file, 0x3000 + i), USC_RULE_COMPACT(USC_RULE_RSP, i + 1, 0)) << i;
+    EXPECT_EQ(usc_row_find(&tables, &file, 0x3000 + i), USC_RULE_COMPACT(USC_RULE_SP, i + 1, 0)) << i;
     EXPECT_LE(tables.row_reads, USC_PAGE_ROWS_LOG2 + 2);
   }
 }
@@ -224,7 +223,7 @@ TEST(RowFind, ADamagedIndexNeitherLoopsNorLeavesTheFile) {
     add_file(tables, {{0, kC}, {0x100, kC}, {0x200, USC_RULE_NONE}});
     Rows rows = random_rows(random);
     for (usc_row& row : rows)
-      if (USC_RULE_KIND(row.rule) > USC_RULE_RBP) row.rule = kA;
+      if (USC_RULE_KIND(row.rule) > USC_RULE_FP) row.rule = kA;
     const usc_file_rows file = add_file(tables, rows);
     Rows poison;
     for (__u32 i = 0; i < 300; i++) poison.push_back({i, kC});

@@ -26,8 +26,8 @@ constexpr __u64 kPc = 0x401000;
 constexpr __u64 kCaller = 0x402345;
 
 constexpr int kRbx = USC_REG_RBX;
-constexpr int kRbp = USC_REG_RBP;
-constexpr int kRsp = USC_REG_RSP;
+constexpr int kRbp = USC_REG_FP;
+constexpr int kRsp = USC_REG_SP;
 
 // A frame whose registers all hold different values, so that an exchanged one shows.
 usc_frame frame_at(__u64 rsp, __u32 known = USC_KNOWN_ALL) {
@@ -89,7 +89,7 @@ TEST_F(UnwindStep, ResultValuesAreDistinct) {
 
 TEST_F(UnwindStep, CompactRspKeepsRbp) {
   memory_.words = {{kStack + 24 - 8, kCaller}};
-  EXPECT_EQ(step(USC_RULE_COMPACT(USC_RULE_RSP, 3, 0)), USC_STEP_CALLER);
+  EXPECT_EQ(step(USC_RULE_COMPACT(USC_RULE_SP, 3, 0)), USC_STEP_CALLER);
   EXPECT_EQ(frame_.pc, kCaller);
   EXPECT_EQ(frame_.regs[kRsp], kStack + 24);
   EXPECT_EQ(frame_.regs[kRbp], 0xa006u);
@@ -101,14 +101,14 @@ TEST_F(UnwindStep, CompactRspKeepsRbp) {
 TEST_F(UnwindStep, CompactRspKeepsUnknownRbpUnknown) {
   frame_.known = USC_KNOWN(kRsp);
   memory_.words = {{kStack, kCaller}};
-  EXPECT_EQ(step(USC_RULE_COMPACT(USC_RULE_RSP, 1, 0)), USC_STEP_CALLER);
+  EXPECT_EQ(step(USC_RULE_COMPACT(USC_RULE_SP, 1, 0)), USC_STEP_CALLER);
   EXPECT_EQ(frame_.known, USC_KNOWN(kRsp));
 }
 
 TEST_F(UnwindStep, CompactRspRestoresSavedRbp) {
   frame_.known = USC_KNOWN(kRsp);
   memory_.words = {{kStack + 40 - 8, kCaller}, {kStack + 40 - 24, 0xbeef}};
-  EXPECT_EQ(step(USC_RULE_COMPACT(USC_RULE_RSP, 5, 3)), USC_STEP_CALLER);
+  EXPECT_EQ(step(USC_RULE_COMPACT(USC_RULE_SP, 5, 3)), USC_STEP_CALLER);
   EXPECT_EQ(frame_.pc, kCaller);
   EXPECT_EQ(frame_.regs[kRsp], kStack + 40);
   EXPECT_EQ(frame_.regs[kRbp], 0xbeefu);
@@ -120,7 +120,7 @@ TEST_F(UnwindStep, CompactRbpIsTheFramePointerStep) {
     frame_ = frame_at(kStack);
     frame_.regs[kRbp] = kStack + 0x100;
     memory_.words = {{kStack + 0x108, kCaller}, {kStack + 0x100, kStack + 0x200}};
-    const int result = named ? usc_step_frame_pointer(&frame_, &memory_) : step(USC_RULE_COMPACT(USC_RULE_RBP, 2, 2));
+    const int result = named ? usc_step_frame_pointer(&frame_, &memory_) : step(USC_RULE_COMPACT(USC_RULE_FP, 2, 2));
     EXPECT_EQ(result, USC_STEP_CALLER);
     EXPECT_EQ(frame_.pc, kCaller);
     EXPECT_EQ(frame_.regs[kRsp], kStack + 0x110);
@@ -140,8 +140,8 @@ TEST_F(UnwindStep, FramePointerStepIsARuleOfItsOwn) {
 }
 
 TEST_F(UnwindStep, CodeThatIsAboutToReturnSaysHow) {
-  EXPECT_EQ(usc_rule_of_return(0x1234c308c48348), USC_RULE_COMPACT(USC_RULE_RSP, 2, 0));  // add $8,%rsp; ret
-  EXPECT_EQ(usc_rule_of_return(0xc378c48348), USC_RULE_COMPACT(USC_RULE_RSP, 16, 0));
+  EXPECT_EQ(usc_rule_of_return(0x1234c308c48348), USC_RULE_COMPACT(USC_RULE_SP, 2, 0));  // add $8,%rsp; ret
+  EXPECT_EQ(usc_rule_of_return(0xc378c48348), USC_RULE_COMPACT(USC_RULE_SP, 16, 0));
   EXPECT_EQ(usc_rule_of_return(0xc308c48948), USC_RULE_NONE);  // another instruction
   EXPECT_EQ(usc_rule_of_return(0xc208c48348), USC_RULE_NONE);  // ret $N
   EXPECT_EQ(usc_rule_of_return(0xc304c48348), USC_RULE_NONE);
@@ -165,40 +165,40 @@ TEST_F(UnwindStep, CompactRbpNeedsRbp) {
   frame_.known = USC_KNOWN(kRsp);
   frame_.regs[kRbp] = kStack + 0x100;
   memory_.words = {{kStack + 0x108, kCaller}, {kStack + 0x100, kStack + 0x200}};
-  expect_broken(USC_RULE_COMPACT(USC_RULE_RBP, 2, 2), USC_BROKEN_REGISTER);
+  expect_broken(USC_RULE_COMPACT(USC_RULE_FP, 2, 2), USC_BROKEN_REGISTER);
   EXPECT_EQ(memory_.reads, 0);
 }
 
 TEST_F(UnwindStep, CompactLargestOffsets) {
   const __u64 cfa = kStack + 8ull * USC_RULE_MAX_CFA_WORDS;
-  memory_.words = {{cfa - 8, kCaller}, {cfa - 8ull * USC_RULE_MAX_RBP_WORDS, 0xbeef}};
-  EXPECT_EQ(step(USC_RULE_COMPACT(USC_RULE_RSP, USC_RULE_MAX_CFA_WORDS, USC_RULE_MAX_RBP_WORDS)), USC_STEP_CALLER);
+  memory_.words = {{cfa - 8, kCaller}, {cfa - 8ull * USC_RULE_MAX_FP_WORDS, 0xbeef}};
+  EXPECT_EQ(step(USC_RULE_COMPACT(USC_RULE_SP, USC_RULE_MAX_CFA_WORDS, USC_RULE_MAX_FP_WORDS)), USC_STEP_CALLER);
   EXPECT_EQ(frame_.regs[kRsp], cfa);
   EXPECT_EQ(frame_.regs[kRbp], 0xbeefu);
 }
 
 TEST_F(UnwindStep, CompactWithoutProgressIsALoop) {
   memory_.words = {{kStack - 8, kCaller}, {kStack - 16, 1}};
-  expect_broken(USC_RULE_COMPACT(USC_RULE_RSP, 0, 0), USC_BROKEN_LOOP);
+  expect_broken(USC_RULE_COMPACT(USC_RULE_SP, 0, 0), USC_BROKEN_LOOP);
   frame_.regs[kRbp] = kStack - 16;  // CFA = rsp: not above it
-  expect_broken(USC_RULE_COMPACT(USC_RULE_RBP, 2, 2), USC_BROKEN_LOOP);
+  expect_broken(USC_RULE_COMPACT(USC_RULE_FP, 2, 2), USC_BROKEN_LOOP);
   frame_.regs[kRbp] = kStack - 0x1000;
-  expect_broken(USC_RULE_COMPACT(USC_RULE_RBP, 2, 2), USC_BROKEN_LOOP);
+  expect_broken(USC_RULE_COMPACT(USC_RULE_FP, 2, 2), USC_BROKEN_LOOP);
   frame_.regs[kRbp] = ~0ull - 7;  // wraps round
-  expect_broken(USC_RULE_COMPACT(USC_RULE_RBP, 2, 2), USC_BROKEN_LOOP);
+  expect_broken(USC_RULE_COMPACT(USC_RULE_FP, 2, 2), USC_BROKEN_LOOP);
   EXPECT_EQ(memory_.reads, 0);
 }
 
 TEST_F(UnwindStep, CompactZeroReturnAddressLeavesTheFrame) {
   memory_.words = {{kStack + 8, 0}, {kStack, 0xbeef}};
-  expect_broken(USC_RULE_COMPACT(USC_RULE_RSP, 2, 2), USC_BROKEN_ZERO_RA);
+  expect_broken(USC_RULE_COMPACT(USC_RULE_SP, 2, 2), USC_BROKEN_ZERO_RA);
 }
 
 TEST_F(UnwindStep, CompactFaultLeavesTheFrame) {
   memory_.words = {{kStack, 0xbeef}};  // saved rbp there, return address not
-  expect_broken(USC_RULE_COMPACT(USC_RULE_RSP, 2, 2), USC_BROKEN_NOFAULT);
+  expect_broken(USC_RULE_COMPACT(USC_RULE_SP, 2, 2), USC_BROKEN_NOFAULT);
   memory_.words = {{kStack + 8, kCaller}};  // the other way round
-  expect_broken(USC_RULE_COMPACT(USC_RULE_RSP, 2, 2), USC_BROKEN_NOFAULT);
+  expect_broken(USC_RULE_COMPACT(USC_RULE_SP, 2, 2), USC_BROKEN_NOFAULT);
 }
 
 TEST_F(UnwindStep, RootRuleReadsNothing) {

@@ -145,7 +145,7 @@ static bool open_stretch(struct scratch* s, __u64 address, __u32 bytes) {
 }
 
 static int stretch_word(struct scratch* s, __u32 at, __u64* value) {
-  return read_word(s, s->start_rsp + at * 8ull, value);
+  return read_word(s, s->start_sp + at * 8ull, value);
 }
 static void close_stretch(void) {}
 static long read_user(void* to, __u32 bytes, const void* from) {

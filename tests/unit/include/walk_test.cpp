@@ -86,18 +86,18 @@ class WalkModel : public ::testing::Test {
       case 2:
         return USC_RULE_FRAME_POINTER;
       case 3:
-        return any(4) ? USC_RULE_ROOT : USC_RULE_COMPACT(USC_RULE_RSP, 0, 0);
+        return any(4) ? USC_RULE_ROOT : USC_RULE_COMPACT(USC_RULE_SP, 0, 0);
       case 4:
       case 5:
       case 6:
       case 7:
       case 8:
       case 9:
-        return USC_RULE_COMPACT(USC_RULE_RBP, 2 + any(2), any(3) ? 2 : 0);
+        return USC_RULE_COMPACT(USC_RULE_FP, 2 + any(2), any(3) ? 2 : 0);
       case 10:
-        return any(4) ? USC_RULE_COMPACT(USC_RULE_RSP, 300, 0) : USC_RULE_SHARED_NUMBER(0);
+        return any(4) ? USC_RULE_COMPACT(USC_RULE_SP, 300, 0) : USC_RULE_SHARED_NUMBER(0);
       default:
-        return USC_RULE_COMPACT(USC_RULE_RSP, words, words > 1 && any(3) == 0 ? 2 : 0);
+        return USC_RULE_COMPACT(USC_RULE_SP, words, words > 1 && any(3) == 0 ? 2 : 0);
     }
   }
 
@@ -136,8 +136,8 @@ class WalkModel : public ::testing::Test {
     Stack stack;
 
     frame.pc = walk_model.pc;
-    frame.regs[USC_REG_RSP] = walk_model.rsp;
-    frame.regs[USC_REG_RBP] = walk_model.rbp;
+    frame.regs[USC_REG_SP] = walk_model.rsp;
+    frame.regs[USC_REG_FP] = walk_model.rbp;
     frame.known = USC_KNOWN_ALL;
     frame.exact = walk_model.behind == 0 ? 1 : 0;
     for (int i = 0; i < kMostSteps; i++) {
@@ -151,7 +151,7 @@ class WalkModel : public ::testing::Test {
           stack.frames.push_back(USC_FRAME(USC_FILE_NONE, frame.pc & (USC_FRAME_EXACT - 1), 1));
         if (answer & USC_SCOPE_STOP) return end(stack, usc_scope_ended(answer));
         __u64 caller = 0;
-        if (usc_read_u64(&memory_, frame.regs[USC_REG_RSP], &caller)) return end(stack, broken(USC_BROKEN_NOFAULT));
+        if (usc_read_u64(&memory_, frame.regs[USC_REG_SP], &caller)) return end(stack, broken(USC_BROKEN_NOFAULT));
         return end(stack, broken(USC_BROKEN_NO_MAPPING));
       }
       const bool has_file = number < WALK_FILES;
@@ -564,7 +564,7 @@ TEST_F(WalkModel, AChangedFramePointerOnTheStackChangesWhatIsRemembered) {
     reset(seed);
     walk_model.mode = USC_MODE_ALL_ALL;
     walk_model.budget = 64;
-    one_rule([this] { return any(4) ? USC_RULE_COMPACT(USC_RULE_RBP, 2, 2) : USC_RULE_COMPACT(USC_RULE_RSP, 3, 2); });
+    one_rule([this] { return any(4) ? USC_RULE_COMPACT(USC_RULE_FP, 2, 2) : USC_RULE_COMPACT(USC_RULE_SP, 3, 2); });
     for (__u32 i = 0; i + 8 < kStackWords; i++) put(i, i % 2 ? any_code() : kStackBase + (i + 2 + any(3) * 2) * 8);
     walk_model.rsp = any_rsp() & ~15ull;
     walk_model.rbp = walk_model.rsp + 32;
@@ -585,7 +585,7 @@ TEST_F(WalkModel, AChangedFramePointerOnTheStackChangesWhatIsRemembered) {
 TEST_F(WalkModel, AWalkThatBreaksAtAnAddressIsNotRemembered) {
   walk_model.mode = USC_MODE_ALL_ALL;
   walk_model.budget = 64;
-  one_rule([] { return USC_RULE_COMPACT(USC_RULE_RSP, 300, 0); });
+  one_rule([] { return USC_RULE_COMPACT(USC_RULE_SP, 300, 0); });
   for (__u32 i = 0; i < kStackWords; i++) put(i, WALK_TEXT + 32);
   walk_model.pc = WALK_TEXT + 16;
   walk_model.rsp = kStackBase + kStackWords * 8 - kPage;
@@ -602,7 +602,7 @@ TEST_F(WalkModel, AWalkEndsAfterAsManyFramesAsTheContractAllows) {
   walk_model.mode = USC_MODE_APP_ALL;  // of which none is kept, so that no budget ends it
   walk_model.exe_file = 0;
   for (auto& file : walk_model.files) file.classes = 0;
-  one_rule([] { return USC_RULE_COMPACT(USC_RULE_RSP, 1, 0); });
+  one_rule([] { return USC_RULE_COMPACT(USC_RULE_SP, 1, 0); });
   walk_model.pc = WALK_TEXT + 16;
   walk_model.rsp = kStackBase;
   walk_model.stack = deep.data();

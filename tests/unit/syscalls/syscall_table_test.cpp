@@ -337,7 +337,7 @@ std::set<std::string> names(const std::string& text) {
   std::set<std::string> result;
   const SyscallSet set = parsed(text);
   for (std::uint32_t nr = 0; nr < kSyscallNumbers; nr++)
-    if (set.x86_64[nr]) result.insert(syscall_name(USC_ABI_X86_64, nr));
+    if (set.tables[USC_CALLS_NATIVE][nr]) result.insert(syscall_name(USC_ABI_X86_64, nr));
   return result;
 }
 
@@ -353,7 +353,7 @@ TEST(SyscallSets, NamesAndClasses) {
   EXPECT_TRUE(parsed("%wait").contains(USC_ABI_I386, 422));  // futex_time64
   EXPECT_TRUE(names("%file").contains("openat"));
   EXPECT_FALSE(names("%file").contains("read"));
-  EXPECT_EQ(parsed("all").x86_64.count(), kSyscallNumbers);
+  EXPECT_EQ(parsed("all").tables[USC_CALLS_NATIVE].count(), kSyscallNumbers);
 }
 
 TEST(SyscallSets, HoldTheSameNamesInEveryAbi) {
@@ -361,17 +361,17 @@ TEST(SyscallSets, HoldTheSameNamesInEveryAbi) {
   EXPECT_TRUE(set.contains(USC_ABI_X86_64, 2));
   EXPECT_TRUE(set.contains(USC_ABI_I386, 5));
   EXPECT_TRUE(set.contains(USC_ABI_I386, 192));
-  EXPECT_EQ(set.x86_64.count(), 1u);
-  EXPECT_EQ(set.i386.count(), 2u);
+  EXPECT_EQ(set.tables[USC_CALLS_NATIVE].count(), 1u);
+  EXPECT_EQ(set.tables[USC_CALLS_COMPAT].count(), 2u);
   EXPECT_TRUE(parsed("ioctl").contains(USC_ABI_X32, 0x40000000 + 514));
   EXPECT_FALSE(parsed("ioctl").contains(USC_ABI_X32, 0x40000000 + 16 + 1));
 }
 
 TEST(SyscallSets, ExclamationMarks) {
   const auto count = kSyscallNumbers;
-  EXPECT_EQ(parsed("!read").x86_64.count(), count - 1);
+  EXPECT_EQ(parsed("!read").tables[USC_CALLS_NATIVE].count(), count - 1);
   EXPECT_FALSE(parsed("!read").contains(USC_ABI_X86_64, 0));
-  EXPECT_EQ(parsed("!read,write").x86_64.count(), count - 2);
+  EXPECT_EQ(parsed("!read,write").tables[USC_CALLS_NATIVE].count(), count - 2);
   EXPECT_EQ(parsed("!read,!write"), parsed("!read,write"));
   EXPECT_EQ(parsed("all,!read"), parsed("!read"));
   EXPECT_EQ(parsed("!read"), parsed("all,!read,!read"));
@@ -381,7 +381,7 @@ TEST(SyscallSets, ExclamationMarks) {
 }
 
 TEST(SyscallSets, NoneIsTheOnlyEmptySet) {
-  EXPECT_EQ(parsed("none").x86_64.count() + parsed("none").i386.count(), 0u);
+  EXPECT_EQ(parsed("none").tables[USC_CALLS_NATIVE].count() + parsed("none").tables[USC_CALLS_COMPAT].count(), 0u);
   EXPECT_EQ(parsed("none,read"), parsed("read"));
   EXPECT_FALSE(parse_call_set("none"));
 }

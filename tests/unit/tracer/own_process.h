@@ -50,7 +50,7 @@ __attribute__((no_sanitize("address"))) inline void copy_stack(OwnSample& out, c
   for (std::size_t i = 0; i < kDwarf.size(); i++)
     head.regs[i] = static_cast<__u64>(context.uc_mcontext.gregs[kDwarf[i]]);
   head.pc = static_cast<__u64>(context.uc_mcontext.gregs[REG_RIP]);
-  head.base = head.regs[USC_REG_RSP] & ~std::uint64_t{7};
+  head.base = head.regs[USC_REG_SP] & ~std::uint64_t{7};
   constexpr std::uint64_t kPage = 4096;
   const std::uint64_t first_page = head.base & ~(kPage - 1);
   const std::uint64_t window_end = first_page + 64 * kPage;

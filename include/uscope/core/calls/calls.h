@@ -4,9 +4,9 @@
 #define USCOPE_CORE_CALLS_H
 
 #include "uscope/descriptor_calls.h"
+#include "uscope/core/arch/arch.h"
 #include "uscope/core/walk/mapping_calls.h"
 #include "uscope/core/walk/stacks.h"
-#include "uscope/core/calls/multiplexed.h"
 #include "uscope/core/calls/questions.h"
 #include "uscope/core/calls/strings.h"
 #include "uscope/core/calls/users.h"
@@ -19,10 +19,10 @@ static __always_inline bool wanted(__u32 abi, __u32 nr)
 	__u32 bit = nr % USC_SYSCALL_BITS;
 
 	if (nr >= USC_SYSCALL_BITS)
-		return true; /* x32's own numbers, and what no table knows */
-	if (abi == USC_ABI_I386)
-		return config.calls_i386[bit / 64 % 8] >> (bit % 64) & 1;
-	return config.calls_x86_64[bit / 64 % 8] >> (bit % 64) & 1;
+		return true; /* what no table knows */
+	if (abi == USC_ABI_COMPAT)
+		return config.calls[USC_CALLS_COMPAT][bit / 64 % 8] >> (bit % 64) & 1;
+	return config.calls[USC_CALLS_NATIVE][bit / 64 % 8] >> (bit % 64) & 1;
 }
 
 /*
@@ -31,54 +31,41 @@ static __always_inline bool wanted(__u32 abi, __u32 nr)
  */
 static __always_inline bool is_followed(__u32 abi, __u32 nr, const __u64 *args)
 {
-	bool narrow = abi == USC_ABI_I386;
+	bool narrow = abi == USC_ABI_COMPAT;
 
 	if (!(string_word(abi, nr) & USC_CALL_FOLLOWED))
 		return false;
-	if (narrow ? nr == I386_fcntl || nr == I386_fcntl64 : nr == NR_fcntl)
+	if (narrow ? nr == COMPAT_fcntl || nr == COMPAT_fcntl64 : nr == NR_fcntl)
 		return usc_fcntl_changes_descriptors(args[1]);
-	if (nr == (narrow ? I386_ioctl : NR_ioctl))
+	if (nr == (narrow ? COMPAT_ioctl : NR_ioctl))
 		return usc_ioctl_changes_descriptors(args[1]);
 	return true;
 }
 
 static __always_inline __u32 abi_of(struct task_struct *task, __u32 nr)
 {
-	if (task->thread_info.status & TS_COMPAT)
-		return USC_ABI_I386;
-	return nr != NO_NUMBER && nr & X32_BIT ? USC_ABI_X32 : USC_ABI_X86_64;
+	return USC_ABI_OF_CALL(task, nr);
 }
 
-/* Writes the ABI by which the task makes a call, and returns the call's number in it: `nr` without x32's mark. */
+/* Writes the ABI by which the task makes a call, and returns the call's number in that ABI's table. */
 static __always_inline __u32 identify_call(struct task_struct *task, __u32 nr, __u8 *abi)
 {
 	*abi = abi_of(task, nr);
-	return *abi == USC_ABI_X32 ? nr & ~X32_BIT : nr;
+	return USC_PLAIN_NUMBER(*abi, nr);
 }
 
 static __always_inline void read_args(struct pt_regs *regs, __u32 abi, __u64 *args)
 {
-	if (abi == USC_ABI_I386) {
-		args[0] = (__u32)regs->bx;
-		args[1] = (__u32)regs->cx;
-		args[2] = (__u32)regs->dx;
-		args[3] = (__u32)regs->si;
-		args[4] = (__u32)regs->di;
-		args[5] = (__u32)regs->bp;
-	} else {
-		args[0] = regs->di;
-		args[1] = regs->si;
-		args[2] = regs->dx;
-		args[3] = regs->r10;
-		args[4] = regs->r8;
-		args[5] = regs->r9;
-	}
+	if (abi == USC_ABI_COMPAT)
+		USC_READ_COMPAT_CALL_ARGS(regs, args);
+	else
+		USC_READ_CALL_ARGS(regs, args);
 }
 
 /* restart_syscall goes on with the call that was interrupted: under that one's number and arguments. */
 static __always_inline void restore_restarted(struct task_entry *t)
 {
-	__u32 restart = t->abi == USC_ABI_I386 ? I386_restart_syscall : NR_restart_syscall;
+	__u32 restart = t->abi == USC_ABI_COMPAT ? COMPAT_restart_syscall : NR_restart_syscall;
 
 	if (t->nr != restart || t->restart_nr == NO_NUMBER)
 		return;
@@ -99,7 +86,7 @@ static __always_inline void take_call(struct pt_regs *regs, struct task_entry *t
 	__u32 ended = 0;
 
 	t->entry_ns = entry_time(t);
-	if (t->abi == USC_ABI_I386)
+	if (t->abi == USC_ABI_COMPAT)
 		ended = USC_ENDED_BROKEN + USC_BROKEN_COMPAT;
 	else if (!t->image)
 		ended = USC_ENDED_SCOPE; /* the launcher's own code, before the command's first exec */
@@ -198,7 +185,7 @@ static __always_inline void call_begins(struct task_struct *task, struct pt_regs
 	} else {
 		t->flags |= TASK_SKIPPED;
 	}
-	if (t->abi == USC_ABI_I386 || may_change_mappings(t->nr))
+	if (t->abi == USC_ABI_COMPAT || may_change_mappings(t->nr))
 		mapping_call_begins(t);
 }
 
@@ -211,7 +198,7 @@ static __always_inline void call_begins(struct task_struct *task, struct pt_regs
  */
 static __always_inline __u32 cause_of_lost(const struct task_entry *t)
 {
-	bool narrow = t->abi == USC_ABI_I386;
+	bool narrow = t->abi == USC_ABI_COMPAT;
 
 	switch (t->nr) {
 	case NR_unshare:
@@ -219,10 +206,10 @@ static __always_inline __u32 cause_of_lost(const struct task_entry *t)
 	case NR_chroot:
 	case NR_pivot_root:
 		return narrow ? USC_LOSS_RING_FULL_EVENT : USC_LOSS_RING_FULL_SHARING;
-	case I386_unshare:
-	case I386_setns:
-	case I386_chroot:
-	case I386_pivot_root:
+	case COMPAT_unshare:
+	case COMPAT_setns:
+	case COMPAT_chroot:
+	case COMPAT_pivot_root:
 		return narrow ? USC_LOSS_RING_FULL_SHARING : USC_LOSS_RING_FULL_EVENT;
 	case NR_io_uring_setup: /* this and the next: the same number in every ABI */
 		return USC_LOSS_RING_FULL_SHARING;
@@ -230,7 +217,7 @@ static __always_inline __u32 cause_of_lost(const struct task_entry *t)
 		return t->args[2] & UNSHARE_TABLE ? USC_LOSS_RING_FULL_SHARING : USC_LOSS_RING_FULL_EVENT;
 	case NR_seccomp:
 		return !narrow && t->args[1] & NEW_LISTENER ? USC_LOSS_RING_FULL_SHARING : USC_LOSS_RING_FULL_EVENT;
-	case I386_seccomp:
+	case COMPAT_seccomp:
 		return narrow && t->args[1] & NEW_LISTENER ? USC_LOSS_RING_FULL_SHARING : USC_LOSS_RING_FULL_EVENT;
 	default:
 		return t->event_flags & USC_EVENT_FOLLOWED ? USC_LOSS_RING_FULL_FOLLOWED : USC_LOSS_RING_FULL_EVENT;
@@ -309,14 +296,12 @@ USC_SUBPROGRAM __u32 take_stack_at_exit(struct task_entry *t)
 	if (!t || !is_asked_for(1u << USC_QUERY_STACK))
 		return 0;
 	return take_stack(regs, place_now(regs, t, true), t,
-			  t->abi == USC_ABI_I386 ? USC_ENDED_BROKEN + USC_BROKEN_COMPAT : 0);
+			  t->abi == USC_ABI_COMPAT ? USC_ENDED_BROKEN + USC_BROKEN_COMPAT : 0);
 }
 
 static __always_inline bool returns_no_result(__u32 abi, __u32 nr)
 {
-	if (abi == USC_ABI_I386)
-		return nr == I386_sigreturn || nr == I386_rt_sigreturn;
-	return nr == NR_rt_sigreturn || (abi == USC_ABI_X32 && nr == X32_rt_sigreturn);
+	return USC_IS_SIGRETURN(abi, nr);
 }
 
 /* ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK: no program ever sees these results. */
@@ -416,7 +401,7 @@ static __noinline int denied_call(struct task_struct *task, struct pt_regs *regs
 
 	if (!t)
 		return 0;
-	t->nr = identify_call(task, regs->orig_ax, &t->abi);
+	t->nr = identify_call(task, USC_REGS_CALL(regs), &t->abi);
 	read_args(regs, t->abi, t->args);
 	expand_if_multiplexed(t);
 	nr = t->nr;
@@ -490,7 +475,7 @@ struct signal_action {
 /*
  * A signal is delivered to the current task. The first handler that runs decides about the call that it interrupts, as the
  * kernel's handle_signal() does: -EINTR, but for ERESTARTNOINTR, and for ERESTARTSYS with SA_RESTART. If signals without a
- * handler came first (SIGSTOP, SIGCONT), the kernel has already prepared the new try, and rax is its number. `from`: struct
+ * handler came first (SIGSTOP, SIGCONT), the kernel has already prepared the new try, and the result register has its number. `from`: struct
  * k_sigaction.
  */
 static __noinline int core_call_interrupted(struct task_entry *t, const void *from)
@@ -523,7 +508,7 @@ static __noinline int attached_call_returns(struct task_struct *task, struct pt_
 	if (!t)
 		return 0;
 	t->flags &= ~(TASK_ADOPTED | TASK_SKIPPED);
-	nr = identify_call(task, regs->orig_ax, &t->abi);
+	nr = identify_call(task, USC_REGS_CALL(regs), &t->abi);
 	if (nr == NO_NUMBER)
 		return 0;
 	t->nr = nr;

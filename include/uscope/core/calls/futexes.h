@@ -78,7 +78,7 @@ static long on_futex_vma(struct task_struct *task, struct vm_area_struct *vma, s
 	place->key = USC_FUTEX_SHARED;
 	place->dev = key.dev;
 	place->ino = key.ino;
-	place->offset = place->address - vma->vm_start + vma->vm_pgoff * PAGE_BYTES;
+	place->offset = place->address - vma->vm_start + vma->vm_pgoff * USC_PAGE_BYTES;
 	return 0;
 }
 

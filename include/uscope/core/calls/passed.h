@@ -29,20 +29,20 @@
 static __always_inline bool is_message(__u32 abi, __u32 nr)
 {
 	switch (abi) {
-	case USC_ABI_X86_64:
+	case USC_ABI_NATIVE:
 		return nr == NR_sendmsg || nr == NR_recvmsg || nr == NR_sendmmsg || nr == NR_recvmmsg;
-	case USC_ABI_X32:
-		return nr == X32_sendmsg || nr == X32_recvmsg || nr == X32_sendmmsg || nr == X32_recvmmsg;
+	case USC_ABI_COMPAT:
+		return nr == COMPAT_sendmsg || nr == COMPAT_recvmsg || nr == COMPAT_sendmmsg || nr == COMPAT_recvmmsg ||
+		       nr == COMPAT_recvmmsg_time64;
 	default:
-		return nr == I386_sendmsg || nr == I386_recvmsg || nr == I386_sendmmsg || nr == I386_recvmmsg ||
-		       nr == I386_recvmmsg_time64;
+		return USC_IS_OTHER_MESSAGE(nr);
 	}
 }
 
-/* Has a struct msghdr 32 bits for a pointer? x32's calls take that one, too. */
+/* Has a struct msghdr 32 bits for a pointer? So have those of all ABIs but the native one. */
 static __always_inline bool is_narrow_message(__u32 abi)
 {
-	return abi != USC_ABI_X86_64;
+	return abi != USC_ABI_NATIVE;
 }
 
 /* What is read of a struct msghdr. */

@@ -21,7 +21,7 @@
 #define SIGINFO_HOLE 12	 /* but for a word here */
 #define MOST_POLLED (1u << 20)
 #define SIZED_MOST 256 /* of structures and socket options whose length the program passes */
-#define MOST_NODES (PAGE_BYTES * 8)
+#define MOST_NODES (USC_PAGE_BYTES * 8)
 #define WORD_BITS 64
 #define STAT_BYTES 144
 #define STATX_BYTES 256
@@ -31,9 +31,9 @@ static __always_inline __u64 string_word(__u32 abi, __u32 nr)
 {
 	if (nr >= USC_SYSCALL_BITS)
 		return 0;
-	if (abi == USC_ABI_I386)
-		return config.strings_i386[nr % USC_SYSCALL_BITS];
-	return config.strings_x86_64[nr % USC_SYSCALL_BITS];
+	if (abi == USC_ABI_COMPAT)
+		return config.strings[USC_CALLS_COMPAT][nr % USC_SYSCALL_BITS];
+	return config.strings[USC_CALLS_NATIVE][nr % USC_SYSCALL_BITS];
 }
 
 /* Of a call: its word as usc_string_slot() makes it, 0 = no strings. */
@@ -45,8 +45,8 @@ static __always_inline __u64 string_kinds(const struct task_entry *t)
 /* Of a call: the word of usc_structure_slot(). */
 static __always_inline __u64 structure_word(__u32 abi, __u32 nr)
 {
-	const __u8 *places =
-		abi == USC_ABI_I386 ? (const __u8 *)config.structures_i386 : (const __u8 *)config.structures_x86_64;
+	const __u8 *places = abi == USC_ABI_COMPAT ? (const __u8 *)config.structures_of[USC_CALLS_COMPAT]
+						   : (const __u8 *)config.structures_of[USC_CALLS_NATIVE];
 
 	return nr < USC_SYSCALL_BITS ? config.structures[places[nr % USC_SYSCALL_BITS] % USC_STRUCTURE_WORDS] : 0;
 }
@@ -344,7 +344,7 @@ static __always_inline long read_vector(struct string_scratch *room, const struc
 
 	__builtin_memset(&room->vector, 0, sizeof(room->vector));
 	__builtin_memset(walk, 0, sizeof(*walk));
-	walk->is_narrow = abi == USC_ABI_I386;
+	walk->is_narrow = abi == USC_ABI_COMPAT;
 	walk->left = is_filled ? (__u64)result : ~0ull;
 	if (kind == USC_STRING_BUFFERS || kind == USC_STRING_BUFFERS_OUT) {
 		if (find_buffers(room, place->from))
@@ -427,7 +427,7 @@ static __always_inline long read_messages(struct string_scratch *room, const str
 	__u32 i;
 
 	__builtin_memset(walk, 0, sizeof(*walk));
-	walk->is_narrow = abi == USC_ABI_I386;
+	walk->is_narrow = abi == USC_ABI_COMPAT;
 	walk->left = kind == USC_STRING_MESSAGES_OUT;
 	walk->next = place->from;
 	for (i = 0; i < USC_MESSAGES; i++) {
@@ -488,7 +488,7 @@ static __always_inline long read_arguments(struct string_scratch *room, const st
 	__u32 i;
 
 	__builtin_memset(walk, 0, sizeof(*walk));
-	walk->is_narrow = abi == USC_ABI_I386;
+	walk->is_narrow = abi == USC_ABI_COMPAT;
 	walk->next = place->from;
 	for (i = 0; i < ARGUMENTS_MOST; i++)
 		if (take_exec_argument(room))
@@ -513,13 +513,13 @@ static __always_inline long read_length(struct string_scratch *room, __u64 from,
 /* Of what is not in memory to its end, also at the return, so much as lies in the first page. How many bytes; 0: none. */
 static __always_inline __u64 read_until_hole(struct string_scratch *room, __u64 from, __u64 bytes)
 {
-	__u64 there = PAGE_BYTES - from % PAGE_BYTES;
+	__u64 there = USC_PAGE_BYTES - from % USC_PAGE_BYTES;
 
 	if (there >= bytes)
 		return 0;
 	/* For the verifier: from here on the bounds are those of this register. */
 	__asm__ volatile("" : "+r"(there));
-	if (there > PAGE_BYTES || read_user(room->text, there, (const void *)from))
+	if (there > USC_PAGE_BYTES || read_user(room->text, there, (const void *)from))
 		return 0;
 	room->string.flags |= USC_STRING_TRUNCATED;
 	return there;

@@ -31,17 +31,17 @@ static __always_inline bool may_be_empty(__u32 kind, __u64 next)
 
 static __always_inline bool is_fcntl(const struct task_entry *t)
 {
-	return t->abi == USC_ABI_I386 ? t->nr == I386_fcntl || t->nr == I386_fcntl64 : t->nr == NR_fcntl;
+	return t->abi == USC_ABI_COMPAT ? t->nr == COMPAT_fcntl || t->nr == COMPAT_fcntl64 : t->nr == NR_fcntl;
 }
 
 static __always_inline bool is_ioctl(const struct task_entry *t)
 {
-	return t->abi != USC_ABI_I386 && t->nr == NR_ioctl;
+	return t->abi != USC_ABI_COMPAT && t->nr == NR_ioctl;
 }
 
 static __always_inline bool is_select(const struct task_entry *t)
 {
-	if (t->abi == USC_ABI_I386)
+	if (t->abi == USC_ABI_COMPAT)
 		return false; /* its sets have words of 32 bits */
 	return t->nr == NR_select || t->nr == NR_pselect6;
 }
@@ -56,7 +56,8 @@ static __always_inline __u32 fixed_bytes(const struct task_entry *t, __u32 arg)
 	if (is_select(t))
 		return count <= MOST_SELECTED ? (count + WORD_BITS - 1) / WORD_BITS * (WORD_BITS / 8) : 0;
 	if (is_fcntl(t))
-		return t->abi == USC_ABI_I386 && usc_fcntl_takes_lock(t->args[1]) ? 0 : usc_fcntl_structure(t->args[1]);
+		return t->abi == USC_ABI_COMPAT && usc_fcntl_takes_lock(t->args[1]) ? 0
+										    : usc_fcntl_structure(t->args[1]);
 	if (is_ioctl(t))
 		return usc_ioctl_bytes(t->args[1]);
 	return usc_structure_bytes(structure_word(t->abi, t->nr), arg);
@@ -155,15 +156,15 @@ USC_SUBPROGRAM int is_looked_at(struct task_entry *t, __u32 kind, __u32 arg)
 		return !usc_fcntl_gets(t->args[1]) || usc_fcntl_takes_lock(t->args[1]);
 	if (kind == USC_STRING_FIXED_OUT && is_fcntl(t))
 		return usc_fcntl_gets(t->args[1]);
-	if (kind == USC_STRING_FIXED_OUT && t->abi != USC_ABI_I386 && t->nr == NR_arch_prctl)
+	if (kind == USC_STRING_FIXED_OUT && t->abi != USC_ABI_COMPAT && t->nr == NR_arch_prctl)
 		return t->args[0] == ARCH_GET_FS || t->args[0] == ARCH_GET_GS || t->args[0] == ARCH_GET_XCOMP_SUPP ||
 		       t->args[0] == ARCH_GET_XCOMP_PERM || t->args[0] == ARCH_GET_XCOMP_GUEST_PERM;
 	if (kind == USC_STRING_DEVICE)
 		return is_ioctl(t) && usc_ioctl_sets(t->args[1]);
 	if (kind == USC_STRING_DEVICE_OUT)
 		return is_ioctl(t) && usc_ioctl_gets(t->args[1]);
-	if (kind == USC_STRING_TEXT && t->abi == USC_ABI_I386)
-		return t->nr != I386_prctl || t->args[0] == SET_NAME;
+	if (kind == USC_STRING_TEXT && t->abi == USC_ABI_COMPAT)
+		return t->nr != COMPAT_prctl || t->args[0] == SET_NAME;
 	return kind != USC_STRING_TEXT || is_text(t, arg);
 }
 

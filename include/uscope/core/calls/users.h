@@ -11,10 +11,10 @@
 /* Of setfsuid() the effective user is none: it changes the file system's alone. */
 static __always_inline bool may_change_user(__u32 abi, __u32 nr)
 {
-	if (abi != USC_ABI_I386)
+	if (abi != USC_ABI_COMPAT)
 		return nr == NR_setuid || nr == NR_setreuid || nr == NR_setresuid;
-	return nr == I386_setuid || nr == I386_setreuid || nr == I386_setresuid || nr == I386_setuid32 ||
-	       nr == I386_setreuid32 || nr == I386_setresuid32;
+	return nr == COMPAT_setuid || nr == COMPAT_setreuid || nr == COMPAT_setresuid || nr == COMPAT_setuid32 ||
+	       nr == COMPAT_setreuid32 || nr == COMPAT_setresuid32;
 }
 
 /* The task has a name or a user from `now` on that a question asks for. */

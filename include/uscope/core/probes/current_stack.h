@@ -20,9 +20,9 @@ USC_SUBPROGRAM __u32 take_current_stack(struct task_entry *t, bool in_kernel)
 	/* One that is only followed has none. */
 	if (t->flags & (TASK_IN_CALL | TASK_ASKED) && !(t->event_flags & USC_EVENT_FOLLOWED))
 		return t->stack;
-	if (!t->image || (!regs->ip && !regs->sp)) /* a worker of io_uring's has no code of its own */
+	if (!t->image || (!USC_REGS_PC(regs) && !USC_REGS_SP(regs))) /* a worker of io_uring's has no code of its own */
 		ended = USC_ENDED_SCOPE;
-	else if (regs->cs != USER_CODE_SEGMENT && regs->cs != XEN_USER_CODE_SEGMENT)
+	else if (!USC_REGS_ARE_NATIVE(regs))
 		ended = USC_ENDED_BROKEN + USC_BROKEN_COMPAT;
 	/* The time of what this walk sends. A call that is left out, or was found under way, keeps its own. */
 	entry_ns = t->entry_ns;

@@ -74,7 +74,7 @@ static __always_inline __u32 number_of_first(struct task_struct *task)
 
 	if (!(task->flags & PF_FORKNOEXEC))
 		return USC_TASK_EXECUTED;
-	return place && place - task->thread.fsbase < THREAD_STRUCT_BYTES ? USC_TASK_OWN_TID : 0;
+	return place && place - USC_THREAD_POINTER(task) < THREAD_STRUCT_BYTES ? USC_TASK_OWN_TID : 0;
 }
 
 /* USC_TASK_* of what a new task shares with the one that makes it. */
@@ -369,14 +369,14 @@ static __noinline int ask_cgroup(struct task_struct *task, struct task_entry *t)
 static __always_inline int core_attached_call(struct task_struct *task, struct task_entry *t, struct pt_regs *regs,
 					      struct usc_attached_call *call)
 {
-	__u32 nr = regs->orig_ax;
+	__u32 nr = USC_REGS_CALL(regs);
 	__u64 now;
 
 	if (t->state != USC_TRACED || !(*(volatile __u32 *)&t->flags & TASK_ADOPTED) || task->on_cpu)
 		return 0;
 	if (task->exit_state)
 		return 0; /* a first thread that the others have outlived */
-	if ((long)regs->orig_ax < 0)
+	if ((long)USC_REGS_CALL(regs) < 0)
 		return 0; /* interrupted in its own code */
 	nr = identify_call(task, nr, &call->event.abi);
 	read_args(regs, call->event.abi, call->event.args);
@@ -398,7 +398,7 @@ static __always_inline int core_attached_call(struct task_struct *task, struct t
 	call->sample.entry_ns = t->entry_ns;
 	call->sample.mm = t->mm;
 	call->sample.exe_file = t->exe_file;
-	call->sample.pc = regs->ip;
+	call->sample.pc = USC_REGS_PC(regs);
 	call->sample.flags = USC_SAMPLE_BEHIND;
 	read_registers(regs, call->sample.regs);
 	call->pid = task->tgid;

@@ -31,7 +31,7 @@ static __noinline int announce_adopted(struct task_struct *task, struct pt_regs 
 {
 	if (!t)
 		return 0;
-	announce_mapping(regs->ip, t->mm, t->serial);
+	announce_mapping(USC_REGS_PC(regs), t->mm, t->serial);
 	announce_mapping(MM_FIELD(task, start_code), t->mm, t->serial);
 	return 0;
 }
@@ -131,11 +131,11 @@ static __noinline __u32 announce_image(struct task_struct *task, struct task_ent
 		send_mapping(&found, 1);
 	regs = user_regs(task);
 	/* The interpreter's text, whose length is not known here, and the vdso: no more than this before and behind. */
-	widen_exec_range(t->mm, regs->ip - INTERPRETER_BYTES, 2 * INTERPRETER_BYTES);
-	announce_mapping(regs->ip, t->mm, t->serial);
+	widen_exec_range(t->mm, USC_REGS_PC(regs) - INTERPRETER_BYTES, 2 * INTERPRETER_BYTES);
+	announce_mapping(USC_REGS_PC(regs), t->mm, t->serial);
 	vdso = (__u64)MM_FIELD(task, context.vdso);
 	if (vdso) {
-		widen_exec_range(t->mm, vdso, PAGE_BYTES * 4);
+		widen_exec_range(t->mm, vdso, USC_PAGE_BYTES * 4);
 		announce_mapping(vdso, t->mm, t->serial);
 	}
 	return exe;
@@ -293,8 +293,8 @@ static __always_inline int core_exec(struct task_struct *task, int old_pid, stru
 
 static __always_inline bool is_exit(const struct task_entry *t)
 {
-	if (t->abi == USC_ABI_I386)
-		return t->nr == I386_exit || t->nr == I386_exit_group;
+	if (t->abi == USC_ABI_COMPAT)
+		return t->nr == COMPAT_exit || t->nr == COMPAT_exit_group;
 	return t->nr == NR_exit || t->nr == NR_exit_group;
 }
 

@@ -16,13 +16,6 @@ static __always_inline bool makes_executable(__u64 protection)
 	return protection & PROT_EXEC || (protection & PROT_READ && task->personality & READ_IMPLIES_EXEC);
 }
 
-/* The 32-bit ABI's calls on mappings, which a 64-bit process can make too. What they did is not looked at in detail. */
-static __always_inline bool is_i386_mapping_call(__u32 nr)
-{
-	return nr == 90 || nr == 91 || nr == 117 || nr == 125 || nr == 163 || nr == 192 || nr == 257 || nr == 380 ||
-	       nr == 384 || nr == 397 || nr == 398;
-}
-
 /* What a call may do to executable mappings. */
 enum mapping_change {
 	CHANGES_NOTHING,
@@ -34,8 +27,8 @@ USC_SUBPROGRAM int change_by_call(struct task_entry *t)
 {
 	if (!t)
 		return CHANGES_NOTHING;
-	if (t->abi == USC_ABI_I386)
-		return is_i386_mapping_call(t->nr) ? CHANGES_MAKE : CHANGES_NOTHING;
+	if (t->abi == USC_ABI_COMPAT)
+		return USC_IS_COMPAT_MAPPING_CALL(t->nr) ? CHANGES_MAKE : CHANGES_NOTHING;
 	switch (t->nr) {
 	case NR_mmap:
 		if (makes_executable(t->args[2]))
@@ -55,8 +48,8 @@ USC_SUBPROGRAM int change_by_call(struct task_entry *t)
 	case NR_shmdt:
 	case NR_remap_file_pages:
 		return CHANGES_MAKE;
-	case NR_arch_prctl: /* ARCH_MAP_VDSO_* */
-		return t->args[0] >= 0x2001 && t->args[0] <= 0x2003 ? CHANGES_MAKE : CHANGES_NOTHING;
+	case NR_arch_prctl:
+		return USC_MAPS_VDSO(t->args[0]) ? CHANGES_MAKE : CHANGES_NOTHING;
 	default:
 		return CHANGES_NOTHING;
 	}
@@ -83,13 +76,13 @@ static __noinline int mapping_call_begins(struct task_entry *t)
 	change = change_by_call(t);
 	t->flags &= ~TASK_MAKES_BLIND;
 	if (change != CHANGES_NOTHING) {
-		if (has_probes_in_files() && t->abi == USC_ABI_X86_64 && changes_protection(t->nr) &&
+		if (has_probes_in_files() && t->abi == USC_ABI_NATIVE && changes_protection(t->nr) &&
 		    is_blind_now(t->args[0]))
 			t->flags |= TASK_MAKES_BLIND;
-		t->mapping_nr = t->abi == USC_ABI_I386 ? MAPPING_I386 : t->nr;
+		t->mapping_nr = t->abi == USC_ABI_COMPAT ? MAPPING_COMPAT : t->nr;
 		t->mapping_ns = now_ns();
 		mappings_begin(t, change == CHANGES_MAKE);
-	} else if (t->abi == USC_ABI_X86_64 && (t->nr == NR_mmap || t->nr == NR_mremap)) {
+	} else if (t->abi == USC_ABI_NATIVE && (t->nr == NR_mmap || t->nr == NR_mremap)) {
 		t->data_key = data_key(t->mm);
 		t->flags |= TASK_MAPS_DATA;
 	}
@@ -150,7 +143,7 @@ static __noinline int mappings_changed(struct task_entry *t, __s64 result)
 		announce_later(t, result);
 		break;
 	case NR_arch_prctl:
-	case MAPPING_I386:
+	case MAPPING_COMPAT:
 		widen_exec_range(t->mm, 0, ~0ull);
 		break;
 	default:
@@ -202,7 +195,7 @@ USC_SUBPROGRAM int attached_mapping_call(struct task_entry *t)
 
 	if (!t)
 		return 0;
-	change = t->abi != USC_ABI_I386 && t->nr == NR_mremap ? CHANGES_MAKE : change_by_call(t);
+	change = t->abi != USC_ABI_COMPAT && t->nr == NR_mremap ? CHANGES_MAKE : change_by_call(t);
 	if (change == CHANGES_NOTHING)
 		return 0;
 	mappings_expire(t->mm);

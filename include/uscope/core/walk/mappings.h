@@ -29,20 +29,20 @@ struct found {
 };
 
 /*
- * The number of a task's address space: the kernel's own, which no other one ever has (x86's ctx_id; of 64 bits the
+ * The number of a task's address space: the kernel's own, which no other one ever has (USC_MM_SERIAL; of 64 bits the
  * lower 32). So processes that share memory have one number however each of them came into the trace. The task's memory
  * must not go meanwhile.
  */
-static __always_inline __u32 space_number(__u64 ctx_id)
+static __always_inline __u32 space_number(__u64 serial)
 {
-	__u32 number = ctx_id;
+	__u32 number = serial;
 
 	return number ? number : 1; /* 0 = none */
 }
 
 static __always_inline __u32 space_of(struct task_struct *task)
 {
-	return space_number((__u64)MM_FIELD(task, context.ctx_id));
+	return space_number((__u64)MM_FIELD(task, USC_MM_SERIAL));
 }
 
 /* Is the mapping one of the address space that the trace map has for the task? Not while it executes a program: memory is
@@ -296,7 +296,7 @@ static __noinline int remember_data(__u32 mm, __u64 key, __u64 start, __u64 byte
 	*(volatile __u64 *)&slot->key = 0;
 	barrier();
 	slot->start = start;
-	slot->end = start + ((bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1));
+	slot->end = start + ((bytes + USC_PAGE_BYTES - 1) & ~(USC_PAGE_BYTES - 1));
 	barrier();
 	*(volatile __u64 *)&slot->key = key;
 	return 0;
@@ -326,7 +326,7 @@ USC_SUBPROGRAM int is_data_range(__u32 mm, __u64 start, __u64 bytes)
 	if (exec_ranges_are_known(slot, mm) && !overlaps_exec_range(&slot->low, start, range.end) &&
 	    !overlaps_exec_range(&slot->high, start, range.end))
 		return 1;
-	bytes = (bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
+	bytes = (bytes + USC_PAGE_BYTES - 1) & ~(USC_PAGE_BYTES - 1);
 	if (is_remembered_data(mm, start, start + bytes))
 		return 1;
 	with_vma(start, on_range_vma, &range);
@@ -447,7 +447,7 @@ static long on_vma(struct task_struct *task, struct vm_area_struct *vma, struct 
 
 	found->start = vma->vm_start;
 	found->end = vma->vm_end;
-	found->offset = vma->vm_pgoff * PAGE_BYTES;
+	found->offset = vma->vm_pgoff * USC_PAGE_BYTES;
 	if (!(vma->vm_flags & VM_EXEC))
 		return 0;
 	if (file) {

@@ -8,7 +8,7 @@
 /* Memory of the kernel's half can be no stack, and where addresses wrap around distances say nothing. */
 static __always_inline bool has_memo(const struct scratch *s)
 {
-	return s->key && !(s->start_rsp >> 63);
+	return s->key && !(s->start_sp >> 63);
 }
 
 /*
@@ -17,7 +17,7 @@ static __always_inline bool has_memo(const struct scratch *s)
  */
 static __always_inline __u32 memo_set_of(const struct scratch *s)
 {
-	__u64 place = s->start_pc + (s->start_rsp & (PAGE_BYTES - 1)) * 31;
+	__u64 place = s->start_pc + (s->start_sp & (USC_PAGE_BYTES - 1)) * 31;
 
 	return s->cpu * MEMO_SETS + spread(place ^ s->key ^ s->key >> 25) % MEMO_SETS;
 }
@@ -31,17 +31,17 @@ static __always_inline __u64 start_of(const struct scratch *s)
 /* May the slot hold the walk from here? Its words are still to be compared. */
 static __always_inline bool begins_alike(const struct scratch *s, const struct memo_slot *memo)
 {
-	__u64 rsp = s->start_rsp;
+	__u64 sp = s->start_sp;
 
-	return memo->key == s->key && memo->pc == start_of(s) && memo->in_page == (rsp & (PAGE_BYTES - 1)) &&
-	       (!memo->rbp_used || memo->rbp == s->start_rbp - rsp) && memo->exe_file == s->exe_file;
+	return memo->key == s->key && memo->pc == start_of(s) && memo->in_page == (sp & (USC_PAGE_BYTES - 1)) &&
+	       (!memo->fp_used || memo->fp == s->start_fp - sp) && memo->exe_file == s->exe_file;
 }
 
 /* Are all words of the slot what they were? They lie in the stretch that has been opened. */
 static __always_inline bool words_agree(struct scratch *s, const struct memo_slot *memo)
 {
 	__u32 i, fixed = memo->fixed, moving = memo->moving;
-	__u64 value, rsp = s->start_rsp;
+	__u64 value, sp = s->start_sp;
 
 	for (i = 0; USC_STAYS_BELOW(i, MEMO_WORDS) && i < fixed; i++) {
 		if (stretch_word(s, memo->at[i], &value) || value != memo->value[i])
@@ -49,7 +49,7 @@ static __always_inline bool words_agree(struct scratch *s, const struct memo_slo
 	}
 	for (i = 0; USC_STAYS_BELOW(i, MEMO_WORDS) && i < moving; i++) {
 		if (stretch_word(s, memo->at[MEMO_WORDS - 1 - i], &value) ||
-		    value - rsp != memo->value[MEMO_WORDS - 1 - i])
+		    value - sp != memo->value[MEMO_WORDS - 1 - i])
 			return false;
 	}
 	return true;
@@ -71,8 +71,8 @@ static long compare_word(__u32 i, struct memo_context *c)
 	__u64 value;
 
 	place &= MEMO_WORDS - 1;
-	if (read_word(c->s, c->s->start_rsp + memo->at[place] * 8ull, &value) ||
-	    value - (moves ? c->s->start_rsp : 0) != memo->value[place]) {
+	if (read_word(c->s, c->s->start_sp + memo->at[place] * 8ull, &value) ||
+	    value - (moves ? c->s->start_sp : 0) != memo->value[place]) {
 		c->agree = 0;
 		return 1;
 	}
@@ -102,12 +102,12 @@ USC_HOT_SUBPROGRAM __u32 recall_slot(struct scratch *s, struct memo_slot *memo)
 		return 0;
 	bytes = memo->bytes;
 	if (bytes <= STRETCH_MOST_BYTES) {
-		if (!open_stretch(s, s->start_rsp, bytes))
+		if (!open_stretch(s, s->start_sp, bytes))
 			return 0;
 		agree = words_agree(s, memo);
 		close_stretch();
 	} else {
-		s->wanted_end = s->start_rsp + bytes;
+		s->wanted_end = s->start_sp + bytes;
 		agree = far_words_agree(s, memo);
 	}
 	return agree ? memo->stack : 0;
@@ -174,7 +174,7 @@ static long keep_word(__u32 i, struct memo_context *c)
 	asm volatile("" : "+r"(place)); /* one bound that the verifier sees */
 	place &= MEMO_WORDS - 1;
 	memo->at[place] = s->read_at[i];
-	memo->value[place] = s->read_value[i] - (moves ? s->start_rsp : 0);
+	memo->value[place] = s->read_value[i] - (moves ? s->start_sp : 0);
 	end = (s->read_at[i] + 1u) * 8;
 	if (memo->bytes < end)
 		memo->bytes = end;
@@ -210,9 +210,9 @@ USC_HOT_SUBPROGRAM int memorise(struct scratch *s, __u32 id)
 	memo->key = 0;
 	barrier();
 	memo->pc = start_of(s);
-	memo->in_page = s->start_rsp & (PAGE_BYTES - 1);
-	memo->rbp = s->start_rbp - s->start_rsp;
-	memo->rbp_used = s->rbp_used;
+	memo->in_page = s->start_sp & (USC_PAGE_BYTES - 1);
+	memo->fp = s->start_fp - s->start_sp;
+	memo->fp_used = s->fp_used;
 	memo->stack = id;
 	memo->exe_file = s->exe_file;
 	memo->frames = s->walked;

@@ -16,14 +16,14 @@ static long copy_stack_page(__u32 i, struct copy_context *context)
 	struct sample_scratch *room = context->room;
 	struct copy_state *c = &room->copy;
 	__u64 address = c->address;
-	__u32 bytes = PAGE_BYTES - (address & (PAGE_BYTES - 1));
-	__u32 number = address / PAGE_BYTES & (USC_SAMPLE_PAGES - 1);
+	__u32 bytes = USC_PAGE_BYTES - (address & (USC_PAGE_BYTES - 1));
+	__u32 number = address / USC_PAGE_BYTES & (USC_SAMPLE_PAGES - 1);
 	__u32 second = c->second != 0;
 	__u32 at = c->at;
 	__u64 place;
 	char *page, *sent;
 
-	if (at > SAMPLE_BYTES - PAGE_BYTES || bytes > PAGE_BYTES || address >= c->end)
+	if (at > SAMPLE_BYTES - USC_PAGE_BYTES || bytes > USC_PAGE_BYTES || address >= c->end)
 		return 1;
 	c->address = address + bytes;
 	page = room->data + at;
@@ -31,11 +31,11 @@ static long copy_stack_page(__u32 i, struct copy_context *context)
 		return 0;
 	c->pages |= 1ull << (i & 63);
 	c->bytes += bytes;
-	if (bytes == PAGE_BYTES) {
+	if (bytes == USC_PAGE_BYTES) {
 		place = second * USC_SAMPLE_PAGES + number;
 		/* 6.1's verifier knows no bound of an `or`: masked behind the compiler's back. */
 		__asm__ volatile("" : "+r"(place));
-		sent = room->sent + (place & (2 * USC_SAMPLE_PAGES - 1)) * PAGE_BYTES;
+		sent = room->sent + (place & (2 * USC_SAMPLE_PAGES - 1)) * USC_PAGE_BYTES;
 		if (i && room->sent_bits[second] >> number & 1 && same_pages(page, sent)) {
 			c->same |= 1ull << (i & 63);
 			return 0;
@@ -49,58 +49,18 @@ static long copy_stack_page(__u32 i, struct copy_context *context)
 }
 
 /*
- * The kernel writes a struct ucontext (asm/ucontext.h, asm/sigcontext.h) on the stack of a signal's handler, at a multiple of 16
- * above the handler's own frames: words of it, by their numbers.
- */
-#define CONTEXT_FLAGS 0
-#define CONTEXT_LINK 1
-#define CONTEXT_SP 20
-#define CONTEXT_SEGMENTS 23
-#define CONTEXT_STEP 16
-/* UC_SIGCONTEXT_SS | UC_STRICT_RESTORE_SS, set in every program of 64 bits, with or without UC_FP_XSTATE. */
-#define CONTEXT_FLAGS_MOST 7ull
-#define CONTEXT_FLAGS_LEAST 6ull
-/* How far it is looked for: the state of the processor's vector registers, of up to 11 KiB, lies above it. */
-#define CONTEXT_SEARCH_BYTES 16384ull
-
-struct context_search {
-	__u64 from;
-	__u64 low; /* what lies from here up to `high` is copied anyway */
-	__u64 high;
-	__u64 sp; /* of the interrupted code; 0: not found */
-};
-
-static long find_context(__u32 i, struct context_search *search)
-{
-	__u64 at = search->from + i * CONTEXT_STEP, words[2], sp;
-
-	if (read_user(words, sizeof(words), (const void *)at) || words[CONTEXT_LINK] ||
-	    words[CONTEXT_FLAGS] < CONTEXT_FLAGS_LEAST || words[CONTEXT_FLAGS] > CONTEXT_FLAGS_MOST)
-		return 0;
-	if (read_user(&sp, sizeof(sp), (const void *)(at + CONTEXT_SP * 8)) ||
-	    read_user(words, sizeof(words[0]), (const void *)(at + CONTEXT_SEGMENTS * 8)))
-		return 0;
-	words[0] &= 0xffff;
-	if ((words[0] != USER_CODE_SEGMENT && words[0] != XEN_USER_CODE_SEGMENT) ||
-	    (sp >= search->low && sp < search->high))
-		return 0;
-	search->sp = sp;
-	return 1;
-}
-
-/*
- * Of a task whose stack is copied from `rsp` up to `high`: where the stack goes on, if it is that of a signal's handler which has
+ * Of a task whose stack is copied from `sp` up to `high`: where the stack goes on, if it is that of a signal's handler which has
  * interrupted code on another one; else 0. Such a stack is the task's alternate one. In a handler that has asked for it
  * (SS_AUTODISARM), the kernel knows of none; but the signal is blocked.
  */
-USC_SUBPROGRAM __u64 interrupted_stack(__u64 rsp, __u64 high)
+USC_SUBPROGRAM __u64 interrupted_stack(__u64 sp, __u64 high)
 {
 	struct context_search search = {
-		.from = (rsp + CONTEXT_STEP - 1) & ~(CONTEXT_STEP - 1ull), .low = rsp, .high = high};
+		.from = (sp + CONTEXT_STEP - 1) & ~(CONTEXT_STEP - 1ull), .low = sp, .high = high};
 	struct task_struct *task = this_task();
 	__u64 bottom = TASK_FIELD(task, sas_ss_sp), bytes = TASK_FIELD(task, sas_ss_size);
 
-	if (bytes ? rsp - bottom >= bytes : !TASK_FIELD(task, blocked.sig[0]))
+	if (bytes ? sp - bottom >= bytes : !TASK_FIELD(task, blocked.sig[0]))
 		return 0;
 	if (bytes && bottom + bytes - search.from > CONTEXT_SEARCH_BYTES)
 		search.from = (bottom + bytes - CONTEXT_SEARCH_BYTES) & ~(CONTEXT_STEP - 1ull);
@@ -115,11 +75,11 @@ static long on_stack_vma(struct task_struct *task, struct vm_area_struct *vma, _
 }
 
 /*
- * Copies the stack: what can be read of a window from rsp on, and the stack's end, where main's callers are; or, of a handler
+ * Copies the stack: what can be read of a window from sp on, and the stack's end, where main's callers are; or, of a handler
  * on a stack of its own, of a window from where the stack goes on. The pages of large buffers between are left out; so are
  * those that the collector has from an earlier copy, which of a deep stack are most.
  */
-USC_SUBPROGRAM int copy_stack(struct sample_scratch *room, __u64 rsp)
+USC_SUBPROGRAM int copy_stack(struct sample_scratch *room, __u64 sp)
 {
 	struct copy_context context = {.room = room};
 	struct usc_sample *sample;
@@ -132,11 +92,11 @@ USC_SUBPROGRAM int copy_stack(struct sample_scratch *room, __u64 rsp)
 	copy = &room->copy;
 	__builtin_memset(copy, 0, sizeof(*copy));
 	/* Where the mappings are locked, the end is not known. */
-	with_vma(rsp, on_stack_vma, &end);
-	copy->address = rsp;
-	copy->end = end ? end : rsp + 32 * PAGE_BYTES;
+	with_vma(sp, on_stack_vma, &end);
+	copy->address = sp;
+	copy->end = end ? end : sp + 32 * USC_PAGE_BYTES;
 	usc_loop(USC_SAMPLE_PAGES, copy_stack_page, &context);
-	sample->base = rsp;
+	sample->base = sp;
 	sample->pages = copy->pages;
 	sample->same = copy->same;
 	sample->bytes = copy->bytes;
@@ -144,16 +104,16 @@ USC_SUBPROGRAM int copy_stack(struct sample_scratch *room, __u64 rsp)
 	sample->end_pages = 0;
 	sample->end_same = 0;
 	sample->end_bytes = 0;
-	other = interrupted_stack(rsp, copy->address);
+	other = interrupted_stack(sp, copy->address);
 	if (other) {
 		with_vma(other, on_stack_vma, &other_end);
-		copy->address = other & ~(PAGE_BYTES - 1);
-		end = other_end ? other_end : copy->address + USC_SAMPLE_PAGES * PAGE_BYTES;
+		copy->address = other & ~(USC_PAGE_BYTES - 1);
+		end = other_end ? other_end : copy->address + USC_SAMPLE_PAGES * USC_PAGE_BYTES;
 		copy->end = end;
 	}
 	if (copy->address < end) {
-		if (!other && end - copy->address > USC_SAMPLE_PAGES * PAGE_BYTES)
-			copy->address = end - USC_SAMPLE_PAGES * PAGE_BYTES;
+		if (!other && end - copy->address > USC_SAMPLE_PAGES * USC_PAGE_BYTES)
+			copy->address = end - USC_SAMPLE_PAGES * USC_PAGE_BYTES;
 		sample->end_base = copy->address;
 		copy->second = 1;
 		copy->pages = 0;
@@ -207,7 +167,7 @@ static __noinline __u32 send_sample(struct pt_regs *regs, struct task_entry *t, 
 	sample->exe_file = t->exe_file;
 	sample->verify = verify;
 	sample->stack = id;
-	bytes = (copy_stack(room, sample->regs[USC_REG_RSP]) + 7) & ~7u;
+	bytes = (copy_stack(room, sample->regs[USC_REG_SP]) + 7) & ~7u;
 	if (bytes > SAMPLE_BYTES ||
 	    send_record(&sample->head, USC_RECORD_SAMPLE, sizeof(*sample) + bytes, t->serial, now_ns(), !verify)) {
 		room->sent_bits[0] &= ~room->copy.sent[0];

@@ -27,12 +27,12 @@
 /* Code in a file of which nothing is known: a guess, as in memory without a file. */
 #define RULE_GUESS (USC_RULE_FRAME_POINTER | 8u)
 
-#define REMEMBERED_DISTANCES 0x7fff8ull /* of words from rsp: multiples of 8 of which the number has 16 bits */
+#define REMEMBERED_DISTANCES 0x7fff8ull /* of words from sp: multiples of 8 of which the number has 16 bits */
 
 /* Keeps a word that the walk has read, for the memo. */
 static __always_inline void remember_read(struct scratch *s, __u64 address, __u64 value)
 {
-	__u64 distance = address - s->start_rsp;
+	__u64 distance = address - s->start_sp;
 	__u32 n = s->reads;
 
 	s->reads = n + 1;
@@ -242,22 +242,7 @@ static __always_inline long admit_frame(struct scratch *s, const struct usc_scop
 /* By their DWARF numbers. */
 static __always_inline void read_registers(struct pt_regs *regs, __u64 *registers)
 {
-	registers[0] = regs->ax;
-	registers[1] = regs->dx;
-	registers[2] = regs->cx;
-	registers[3] = regs->bx;
-	registers[4] = regs->si;
-	registers[5] = regs->di;
-	registers[6] = regs->bp;
-	registers[7] = regs->sp;
-	registers[8] = regs->r8;
-	registers[9] = regs->r9;
-	registers[10] = regs->r10;
-	registers[11] = regs->r11;
-	registers[12] = regs->r12;
-	registers[13] = regs->r13;
-	registers[14] = regs->r14;
-	registers[15] = regs->r15;
+	USC_READ_REGISTERS(regs, registers);
 }
 
 USC_SUBPROGRAM int step_shared(struct scratch *s, __u32 rule)
@@ -277,20 +262,20 @@ USC_SUBPROGRAM int step_shared(struct scratch *s, __u32 rule)
 }
 
 /*
- * A step by rsp and rbp comes: which words decide it. Of the two that it may read the first is the saved rbp, which
+ * A step by sp and fp comes: which words decide it. Of the two that it may read the first is the saved fp, which
  * decides nothing unless a CFA is found by it later.
  */
-static __always_inline void note_step(struct scratch *s, bool by_rbp, bool restores_rbp)
+static __always_inline void note_step(struct scratch *s, bool by_fp, bool restores_fp)
 {
 	__u32 number = s->reads & (MEMO_WORDS - 1);
 
-	if (by_rbp && s->rbp_source)
-		s->read_as[(s->rbp_source - 1) & (MEMO_WORDS - 1)] = WORD_MOVES;
-	else if (by_rbp)
-		s->rbp_used = 1;
-	if (restores_rbp) {
+	if (by_fp && s->fp_source)
+		s->read_as[(s->fp_source - 1) & (MEMO_WORDS - 1)] = WORD_MOVES;
+	else if (by_fp)
+		s->fp_used = 1;
+	if (restores_fp) {
 		s->read_as[number] = WORD_IS_NOTHING;
-		s->rbp_source = ++number;
+		s->fp_source = ++number;
 		number &= MEMO_WORDS - 1;
 	}
 	s->read_as[number] = WORD_IS_FIXED;
@@ -298,12 +283,12 @@ static __always_inline void note_step(struct scratch *s, bool by_rbp, bool resto
 
 static __always_inline bool is_compact(__u32 kind)
 {
-	return kind == USC_RULE_RSP || kind == USC_RULE_RBP;
+	return kind == USC_RULE_SP || kind == USC_RULE_FP;
 }
 
 static __always_inline void note_compact(struct scratch *s, __u32 rule)
 {
-	note_step(s, USC_RULE_KIND(rule) == USC_RULE_RBP, USC_RULE_RBP_WORDS(rule) != 0);
+	note_step(s, USC_RULE_KIND(rule) == USC_RULE_FP, USC_RULE_FP_WORDS(rule) != 0);
 }
 
 /* Code without a file: by what it is about to do if that can be read and seen, else by the frame pointer. */
@@ -332,7 +317,7 @@ USC_SUBPROGRAM int step_bad_call(struct scratch *s)
 	if (!s)
 		return USC_STEP_BROKEN(USC_BROKEN_BAD_RULE);
 	s->memo_ok = 0; /* by the code's bytes, too */
-	if (read_word(s, s->frame.regs[USC_REG_RSP], &caller))
+	if (read_word(s, s->frame.regs[USC_REG_SP], &caller))
 		return USC_STEP_BROKEN(USC_BROKEN_NOFAULT);
 	if (read_user(&code, sizeof(code), (const void *)(caller - sizeof(code))))
 		return USC_STEP_BROKEN(USC_BROKEN_NO_MAPPING);
@@ -406,7 +391,7 @@ USC_SUBPROGRAM int walk_plain_frames(struct scratch *s)
 	struct usc_scope_state state;
 	struct row_cache *rows;
 	struct row_slot *slot;
-	__u64 key, hash, place, pc, rsp, rbp;
+	__u64 key, hash, place, pc, sp, fp;
 	__u32 i, kind, rule, known, exact, walked = 0;
 	int result;
 
@@ -419,8 +404,8 @@ USC_SUBPROGRAM int walk_plain_frames(struct scratch *s)
 	hash = s->hash;
 	state = s->scope;
 	pc = s->frame.pc;
-	rsp = s->frame.regs[USC_REG_RSP];
-	rbp = s->frame.regs[USC_REG_RBP];
+	sp = s->frame.regs[USC_REG_SP];
+	fp = s->frame.regs[USC_REG_FP];
 	known = s->frame.known;
 	exact = s->frame.exact;
 	for (i = 0; i < USC_PLAIN_FRAMES; i++) {
@@ -436,7 +421,7 @@ USC_SUBPROGRAM int walk_plain_frames(struct scratch *s)
 		result = USC_STEP_ROOT;
 		if (is_compact(kind)) {
 			note_compact(s, rule);
-			result = usc_step_registers(&pc, &rsp, &rbp, &known, rule, s);
+			result = usc_step_registers(&pc, &sp, &fp, &known, rule, s);
 		}
 		if (result != USC_STEP_CALLER) {
 			end_by_step(s, kind, result);
@@ -448,8 +433,8 @@ USC_SUBPROGRAM int walk_plain_frames(struct scratch *s)
 	s->hash = hash;
 	s->scope = state;
 	s->frame.pc = pc;
-	s->frame.regs[USC_REG_RSP] = rsp;
-	s->frame.regs[USC_REG_RBP] = rbp;
+	s->frame.regs[USC_REG_SP] = sp;
+	s->frame.regs[USC_REG_FP] = fp;
 	s->frame.known = known;
 	s->frame.exact = exact;
 	return 0;
@@ -479,8 +464,8 @@ static __always_inline void walk_starts_at(struct scratch *s, struct pt_regs *re
 {
 	s->start_pc = place.pc;
 	s->start_behind = place.behind;
-	s->start_rsp = regs->sp;
-	s->start_rbp = regs->bp;
+	s->start_sp = USC_REGS_SP(regs);
+	s->start_fp = USC_REGS_FP(regs);
 	s->exe_file = t->exe_file;
 	s->key = mapping_key(t->mm);
 	s->block_bytes = 0;
@@ -488,7 +473,7 @@ static __always_inline void walk_starts_at(struct scratch *s, struct pt_regs *re
 }
 
 /*
- * Sets the scratch area up behind walk_starts_at(). Of the task's registers, those beside rsp and rbp are read where they are
+ * Sets the scratch area up behind walk_starts_at(). Of the task's registers, those beside sp and fp are read where they are
  * used: by a shared rule of the first frame. A frame behind a compact rule does not know them.
  */
 static __always_inline void walk_begin(struct scratch *s, struct task_entry *t)
@@ -496,8 +481,8 @@ static __always_inline void walk_begin(struct scratch *s, struct task_entry *t)
 	struct usc_frame *frame = &s->frame;
 
 	frame->pc = s->start_pc;
-	frame->regs[USC_REG_RSP] = s->start_rsp;
-	frame->regs[USC_REG_RBP] = s->start_rbp;
+	frame->regs[USC_REG_SP] = s->start_sp;
+	frame->regs[USC_REG_FP] = s->start_fp;
 	frame->known = USC_KNOWN_ALL;
 	frame->exact = !s->start_behind;
 	s->mm = t->mm;
@@ -513,8 +498,8 @@ static __always_inline void walk_begin(struct scratch *s, struct task_entry *t)
 	s->no_elf = 0;
 	s->reads = 0;
 	s->memo_ok = 1;
-	s->rbp_used = 0;
-	s->rbp_source = 0;
+	s->fp_used = 0;
+	s->fp_source = 0;
 	s->hash = 0;
 }
 

@@ -32,8 +32,12 @@ TEST(RecordPlan, SizesOfStructures) {
   ASSERT_TRUE(plan) << plan.error().what;
   const usc_config& config = plan->config;
   for (std::uint32_t nr = 0; nr < USC_SYSCALL_BITS; nr++) {
-    EXPECT_EQ(config.structures[config.structures_x86_64[nr]], syscalls::syscall_structures(USC_ABI_X86_64, nr)) << nr;
-    EXPECT_EQ(config.structures[config.structures_i386[nr]], syscalls::syscall_structures(USC_ABI_I386, nr)) << nr;
+    EXPECT_EQ(config.structures[config.structures_of[USC_CALLS_NATIVE][nr]],
+              syscalls::syscall_structures(USC_ABI_X86_64, nr))
+        << nr;
+    EXPECT_EQ(config.structures[config.structures_of[USC_CALLS_COMPAT][nr]],
+              syscalls::syscall_structures(USC_ABI_I386, nr))
+        << nr;
   }
 }
 
@@ -46,7 +50,7 @@ TEST(RecordPlan, TargetsBecomeProbes) {
   options.targets = {"sample:50", "ufunction:libc.so.6:getpid"};
   const auto plan = recorder_options(options);
   ASSERT_TRUE(plan) << plan.error().what;
-  EXPECT_EQ(plan->config.calls_x86_64[0], 0U);
+  EXPECT_EQ(plan->config.calls[USC_CALLS_NATIVE][0], 0U);
   EXPECT_EQ(plan->probes.sample_hz, 50U);
   ASSERT_EQ(plan->probes.probes.size(), 1U);
   EXPECT_EQ(plan->probes.probes[0].name, "libc.so.6:getpid");

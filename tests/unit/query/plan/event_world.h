@@ -208,7 +208,7 @@ INSERT INTO stack(id, depth, ended, trigger_frame_id, trigger_fallback, folded) 
     if (event.source != USC_SOURCE_SYSCALL) return true;
     const std::uint32_t nr = event.abi == USC_ABI_X32 ? event.kind & ~0x40000000U : event.kind;
     if (nr >= 512) return true;
-    const auto& calls = event.abi == USC_ABI_I386 ? plan.calls_i386 : plan.calls_x86_64;
+    const auto& calls = event.abi == USC_ABI_I386 ? plan.calls[USC_CALLS_COMPAT] : plan.calls[USC_CALLS_NATIVE];
     return (calls.at(nr / 64) >> nr % 64 & 1) != 0;
   }
 

@@ -55,7 +55,7 @@ std::string keys(const std::string& text) {
 
 bool is_allowed(const Plan& made, usc_abi abi, const char* name) {
   const std::uint32_t nr = *syscalls::syscall_number(abi, name);
-  const auto& calls = abi == USC_ABI_I386 ? made.calls_i386 : made.calls_x86_64;
+  const auto& calls = abi == USC_ABI_I386 ? made.calls[USC_CALLS_COMPAT] : made.calls[USC_CALLS_NATIVE];
   return (calls.at(nr / 64) >> nr % 64 & 1) != 0;
 }
 
@@ -206,7 +206,7 @@ TEST(Plan, ConditionsOnNamesChooseCalls) {
   ASSERT_EQ(made.planned.size(), 1U);
   EXPECT_TRUE(made.planned[0].starts_with("kind GLOB 'open*': ")) << made.planned[0];
   const Plan signals = plan_of("SELECT count(*) FROM v_event WHERE class = 'signal'");
-  EXPECT_EQ(signals.calls_x86_64, (std::array<std::uint64_t, 8>{}));
+  EXPECT_EQ(signals.calls[USC_CALLS_NATIVE], (std::array<std::uint64_t, 8>{}));
   const Plan events = plan_of("SELECT ts_ns FROM v_event e WHERE upper(e.kind) = 'READ'");
   EXPECT_EQ(events.way, Way::kEvents);
   EXPECT_TRUE(is_allowed(events, USC_ABI_X86_64, "read"));
@@ -240,7 +240,7 @@ TEST(Plan, ClassesThatWhereChoosesAreAskedFor) {
   const Plan one_by_one = plan_of("SELECT ts_ns, a1 FROM v_event WHERE class = 'sample'");
   EXPECT_EQ(one_by_one.sources, 1U << USC_SOURCE_SAMPLE);
   EXPECT_EQ(one_by_one.reason, "");
-  EXPECT_EQ(one_by_one.calls_x86_64, (std::array<std::uint64_t, 8>{}));
+  EXPECT_EQ(one_by_one.calls[USC_CALLS_NATIVE], (std::array<std::uint64_t, 8>{}));
   EXPECT_EQ(plan_of("SELECT count(*) FROM v_event").sources, 0U);
   // No SELECT that is understood: what it names in quotes.
   EXPECT_EQ(plan_of("WITH e AS (SELECT * FROM v_event WHERE class = 'offcpu') SELECT count(*) FROM e").sources,

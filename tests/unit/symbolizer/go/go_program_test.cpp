@@ -52,15 +52,15 @@ struct Program {
 
 // Whether a rule's CFA is rsp + offset, with the return address below it.
 bool is_stack_rule(const UnwindTable& table, std::uint32_t rule, std::int64_t offset) {
-  if (USC_RULE_KIND(rule) == USC_RULE_RSP) return std::int64_t{USC_RULE_CFA_WORDS(rule)} * 8 == offset;
+  if (USC_RULE_KIND(rule) == USC_RULE_SP) return std::int64_t{USC_RULE_CFA_WORDS(rule)} * 8 == offset;
   if (USC_RULE_KIND(rule) != USC_RULE_SHARED) return false;
   const usc_rule& shared = table.rules[USC_RULE_NUMBER(rule)];
-  return shared.cfa_kind == USC_CFA_REG && shared.cfa_reg == USC_REG_RSP && shared.cfa_off == offset &&
+  return shared.cfa_kind == USC_CFA_REG && shared.cfa_reg == USC_REG_SP && shared.cfa_off == offset &&
          shared.ra_kind == USC_RA_CFA && shared.ra_off == -8;
 }
 
 bool saves_rbp(const UnwindTable& table, std::uint32_t rule) {
-  if (USC_RULE_KIND(rule) != USC_RULE_SHARED) return USC_RULE_RBP_WORDS(rule) == 2;
+  if (USC_RULE_KIND(rule) != USC_RULE_SHARED) return USC_RULE_FP_WORDS(rule) == 2;
   const usc_rule& shared = table.rules[USC_RULE_NUMBER(rule)];
   return shared.save_kind[1] == USC_SAVE_CFA && shared.save_off[1] == -16;
 }

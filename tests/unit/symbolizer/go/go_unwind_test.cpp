@@ -57,7 +57,7 @@ TEST(GoUnwind, FramesOpenedOtherwiseMakeTheFramePointerUnknown) {
   const auto found = rows_of("main.asm", code, {{1, 0}, {2, 8}, {1, 0}});
   EXPECT_EQ(found.rows, (Rows{stack_at(0, 8), stack_at(1, 16, GoFramePointer::kUnknown), stack_at(3, 8)}));
   const CfiState state = go_cfi_state(found.rows[1]);
-  EXPECT_EQ(state.registers[USC_REG_RBP].where, Where::kUndefined);
+  EXPECT_EQ(state.registers[USC_REG_FP].where, Where::kUndefined);
   EXPECT_EQ(state.cfa_offset, 16);
 }
 
@@ -88,7 +88,7 @@ TEST(GoUnwind, BehindMcallTheGoroutineMayRunElsewhere) {
             (Rows{stack_at(0, 8), stack_at(1, 16, kSaved), root_at(11)}));
   // systemstack's caller waits for it: by rbp.
   EXPECT_EQ(rows_of("runtime.systemstack", code, {{1, 0}, {14, 8}}, kGoWritesSp, kGo120Magic).rows,
-            (Rows{stack_at(0, 8), stack_at(1, 16, kSaved), {kText + 11, GoRule::kRegister, kSaved, USC_REG_RBP, 16}}));
+            (Rows{stack_at(0, 8), stack_at(1, 16, kSaved), {kText + 11, GoRule::kRegister, kSaved, USC_REG_FP, 16}}));
   // A register that the stack pointer never comes back from is no place to find it.
   const Octets no_return = {0x49, 0x89, 0xe4, 0x48, 0x8b, 0x62, 0x38, 0xff, 0xd0, 0xc3};
   EXPECT_EQ(rows_of("some.thing", no_return, {{10, 0}}, kGoWritesSp).rows, (Rows{stack_at(0, 8), root_at(7)}));
@@ -100,10 +100,10 @@ TEST(GoUnwind, CallsIntoTheVdsoGoOnByASavedRegister) {
   const Octets code = {0x48, 0x83, 0xec, 0x18, 0x48, 0x89, 0x6c, 0x24, 0x10, 0x48, 0x8d, 0x6c, 0x24, 0x10,
                        0x49, 0x89, 0xe4, 0x48, 0x8b, 0x62, 0x38, 0x48, 0x83, 0xe4, 0xf0, 0xff, 0xd0, 0x4c,
                        0x89, 0xe4, 0x48, 0x8b, 0x6c, 0x24, 0x10, 0x48, 0x83, 0xc4, 0x18, 0xc3, 0x0f, 0x05};
-  const auto by_rbp = [](std::uint64_t at) { return GoRow{kText + at, GoRule::kRegister, kSaved, USC_REG_RBP, 16}; };
+  const auto by_fp = [](std::uint64_t at) { return GoRow{kText + at, GoRule::kRegister, kSaved, USC_REG_FP, 16}; };
   EXPECT_EQ(rows_of("runtime.nanotime1", code, {{4, 0}, {35, 24}, {1, 0}, {2, 24}}, kGoWritesSp).rows,
-            (Rows{stack_at(0, 8), stack_at(4, 32), stack_at(9, 32, kSaved), by_rbp(21), stack_at(35, 32, kSaved),
-                  stack_at(39, 8), by_rbp(40)}));
+            (Rows{stack_at(0, 8), stack_at(4, 32), stack_at(9, 32, kSaved), by_fp(21), stack_at(35, 32, kSaved),
+                  stack_at(39, 8), by_fp(40)}));
   // The same without a frame: by r12.
   const Octets frameless = {0x49, 0x89, 0xe4, 0x48, 0x8b, 0x62, 0x38, 0xff, 0xd0, 0x4c, 0x89, 0xe4, 0xc3};
   EXPECT_EQ(rows_of("runtime.walltime", frameless, {{13, 0}}, 0, kGo12Magic).rows,

@@ -455,8 +455,8 @@ TEST(OracleWalk, FrameWithoutCfiIsMarked) {
   OracleSample sample;
   sample.base = 0x7ffe00000000;
   sample.stack = std::as_bytes(std::span(words));
-  sample.registers[USC_REG_RSP] = sample.base;
-  sample.registers[USC_REG_RBP] = sample.base + 8 * 8;
+  sample.registers[USC_REG_SP] = sample.base;
+  sample.registers[USC_REG_FP] = sample.base + 8 * 8;
   sample.pc = base + hole->offset + 2;
   const auto walk = oracle.walk(1, sample);
   ASSERT_TRUE(walk);

@@ -60,12 +60,12 @@ class AssembledRows : public testing::Test {
       case USC_RULE_SHARED: {
         const usc_rule& shared = table_.rules.at(USC_RULE_NUMBER(rule));
         const bool lost = shared.save_kind[1] == USC_SAVE_UNKNOWN;
-        return fmt::format("{}+{} rbp {}", shared.cfa_reg == USC_REG_RSP ? "rsp" : "rbp", shared.cfa_off,
+        return fmt::format("{}+{} rbp {}", shared.cfa_reg == USC_REG_SP ? "rsp" : "rbp", shared.cfa_off,
                            lost ? "lost" : "known");
       }
       default: {
-        const char* base = USC_RULE_KIND(rule) == USC_RULE_RSP ? "rsp" : "rbp";
-        const std::uint32_t saved = USC_RULE_RBP_WORDS(rule);
+        const char* base = USC_RULE_KIND(rule) == USC_RULE_SP ? "rsp" : "rbp";
+        const std::uint32_t saved = USC_RULE_FP_WORDS(rule);
         return fmt::format("{}+{}{}", base, 8 * USC_RULE_CFA_WORDS(rule),
                            saved == 0 ? "" : fmt::format(" rbp-{}", 8 * saved));
       }

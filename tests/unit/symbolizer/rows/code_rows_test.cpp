@@ -55,13 +55,13 @@ std::string register_difference(const FrameState& proven, const CfiState& cfi) {
 bool is_comparable(const FrameState& proven, const CfiState& cfi) {
   if (proven.is_root) return false;
   if (cfi.cfa != CfiState::Cfa::kRegister || cfi.registers.at(kReturnAddress).where != Where::kAtCfa) return false;
-  if (cfi.cfa_register == USC_REG_RSP) return proven.stack.has_value();
-  return cfi.cfa_register == USC_REG_RBP && proven.frame.has_value();
+  if (cfi.cfa_register == USC_REG_SP) return proven.stack.has_value();
+  return cfi.cfa_register == USC_REG_FP && proven.frame.has_value();
 }
 
 std::string proof_difference(const FrameState& proven, const CfiState& cfi) {
   if (cfi.registers.at(kReturnAddress).value != -8) return "the return address is elsewhere";
-  const auto distance = cfi.cfa_register == USC_REG_RSP ? proven.stack : proven.frame;
+  const auto distance = cfi.cfa_register == USC_REG_SP ? proven.stack : proven.frame;
   if (distance != cfi.cfa_offset) return "the CFA is elsewhere";
   return register_difference(proven, cfi);
 }
@@ -79,7 +79,7 @@ class ProofComparison {
     for (std::size_t i = 0; i < rows.size(); i++)
       stretch(rows[i].first, i + 1 < rows.size() ? rows[i + 1].first : fde.address + fde.size, rows[i].second,
               i + 1 < rows.size() ? &rows[i + 1].second : nullptr,
-              rows.size() == 1 && rows[0].second.cfa_register == USC_REG_RSP && rows[0].second.cfa_offset == 8);
+              rows.size() == 1 && rows[0].second.cfa_register == USC_REG_SP && rows[0].second.cfa_offset == 8);
   }
 
   ProofCounts counts;

@@ -42,7 +42,7 @@ TEST_F(Compiled, RealignedFramesNeedADereference) {
   EXPECT_EQ(compared->unsupported, 0u);
   const auto& rules = compared->table.rules;
   EXPECT_TRUE(std::any_of(rules.begin(), rules.end(), [](const usc_rule& rule) {
-    return rule.cfa_kind == USC_CFA_DEREF && rule.cfa_reg == USC_REG_RBP && rule.save_kind[1] == USC_SAVE_DEREF;
+    return rule.cfa_kind == USC_CFA_DEREF && rule.cfa_reg == USC_REG_FP && rule.save_kind[1] == USC_SAVE_DEREF;
   }));
   EXPECT_TRUE(std::any_of(rules.begin(), rules.end(),
                           [](const usc_rule& rule) { return rule.cfa_kind == USC_CFA_REG && rule.cfa_reg == 10; }));

@@ -42,10 +42,10 @@ TEST(CrtFunctions, RulesOfEachInstruction) {
   EXPECT_EQ(found[0].start, 100u);
   EXPECT_EQ(found[0].size, kDtorsAux.size());
   const std::array<std::pair<std::size_t, std::uint32_t>, 4> expected = {{
-      {0, USC_RULE_COMPACT(USC_RULE_RSP, 1, 0)},
-      {10, USC_RULE_COMPACT(USC_RULE_RSP, 2, 2)},  // behind push %rbp
-      {21, USC_RULE_COMPACT(USC_RULE_RBP, 2, 2)},  // behind mov %rsp,%rbp
-      {48, USC_RULE_COMPACT(USC_RULE_RSP, 1, 0)},  // behind pop %rbp
+      {0, USC_RULE_COMPACT(USC_RULE_SP, 1, 0)},
+      {10, USC_RULE_COMPACT(USC_RULE_SP, 2, 2)},  // behind push %rbp
+      {21, USC_RULE_COMPACT(USC_RULE_FP, 2, 2)},  // behind mov %rsp,%rbp
+      {48, USC_RULE_COMPACT(USC_RULE_SP, 1, 0)},  // behind pop %rbp
   }};
   for (std::size_t i = 0; i < expected.size(); i++) {
     EXPECT_EQ(found[0].rows[i].offset, expected[i].first) << i;
@@ -93,9 +93,9 @@ void expect_start_file_function(const std::vector<unsigned char>& function) {
   EXPECT_EQ(found[0].size, function.size());
   ASSERT_EQ(found[0].row_count, 3u);
   const std::array<std::pair<std::size_t, std::uint32_t>, 3> expected = {{
-      {0, USC_RULE_COMPACT(USC_RULE_RSP, 1, 0)},
-      {align, USC_RULE_COMPACT(USC_RULE_RSP, 2, 0)},                // behind sub $8,%rsp
-      {function.size() - 1, USC_RULE_COMPACT(USC_RULE_RSP, 1, 0)},  // behind add $8,%rsp
+      {0, USC_RULE_COMPACT(USC_RULE_SP, 1, 0)},
+      {align, USC_RULE_COMPACT(USC_RULE_SP, 2, 0)},                // behind sub $8,%rsp
+      {function.size() - 1, USC_RULE_COMPACT(USC_RULE_SP, 1, 0)},  // behind add $8,%rsp
   }};
   for (std::size_t i = 0; i < expected.size(); i++) {
     EXPECT_EQ(found[0].rows[i].offset, expected[i].first) << i;
@@ -167,7 +167,7 @@ TEST_F(Folder, LibrariesOfThisCompiler) {
   // Somewhere behind its start lies the part with a frame, and it is left again before 56 bytes are over.
   std::size_t framed = 0;
   for (std::uint64_t offset = *start; offset < *start + 56; offset++)
-    if (usc_row_find(&*table, &place, offset) == USC_RULE_COMPACT(USC_RULE_RBP, 2, 2)) framed++;
+    if (usc_row_find(&*table, &place, offset) == USC_RULE_COMPACT(USC_RULE_FP, 2, 2)) framed++;
   EXPECT_EQ(framed, 27u);
 }
 

@@ -35,8 +35,8 @@ inline usc_frame made_up_frame(std::uint64_t pc) {
   usc_frame frame{};
   frame.pc = pc;
   for (std::uint64_t i = 0; i < 16; i++) frame.regs[i] = kStack + 0x20000 + i * 0x1008;
-  frame.regs[USC_REG_RSP] = kStack;
-  frame.regs[USC_REG_RBP] = kStack + 0x10000;
+  frame.regs[USC_REG_SP] = kStack;
+  frame.regs[USC_REG_FP] = kStack + 0x10000;
   frame.known = USC_KNOWN_ALL;
   frame.exact = 1;
   return frame;
@@ -241,7 +241,7 @@ class Comparison {
     }
     if (!cfa) return "libdw has no CFA, or one that this test cannot evaluate";
     if (pc.what != Recovered::kValue) return "libdw has no return address";
-    if (step == USC_STEP_BROKEN(USC_BROKEN_LOOP)) return *cfa <= before.regs[USC_REG_RSP] ? "" : "not a loop";
+    if (step == USC_STEP_BROKEN(USC_BROKEN_LOOP)) return *cfa <= before.regs[USC_REG_SP] ? "" : "not a loop";
     if (step != USC_STEP_CALLER) return "step " + std::to_string(step);
     if (signal) signals++;
     if (frame.pc != pc.value) return "return address differs";
@@ -253,7 +253,7 @@ class Comparison {
                                 std::uint64_t cfa) {
     for (int number = 0; number < 16; number++) {
       if (!(after.known & USC_KNOWN(number))) {
-        if (number != USC_REG_RBP && number != USC_REG_RSP) continue;
+        if (number != USC_REG_FP && number != USC_REG_SP) continue;
         const Recovered lost = recover(libdw, number, before, cfa);
         if (lost.what != Recovered::kUndefined && !lost.from_register) return "rbp or rsp is unknown";
         continue;

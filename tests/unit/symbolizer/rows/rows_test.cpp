@@ -73,7 +73,7 @@ TEST(Rows, LibcHoldsRootsSignalFrameAndVfork) {
   });
   ASSERT_NE(vfork, rules.end());
   EXPECT_EQ(vfork->cfa_kind, USC_CFA_REG);
-  EXPECT_EQ(vfork->cfa_reg, USC_REG_RSP);
+  EXPECT_EQ(vfork->cfa_reg, USC_REG_SP);
   EXPECT_EQ(vfork->cfa_off, 0);
 }
 
@@ -100,8 +100,8 @@ TEST(Rows, AllRegistersAgreeWithCompactRows) {
     const int second = usc_step(&other, usc_row_find(&*whole, &whole_place, offset), &memory, &*whole);
     ASSERT_EQ(first, second) << offset;
     ASSERT_EQ(one.pc, other.pc) << offset;
-    ASSERT_EQ(one.regs[USC_REG_RSP], other.regs[USC_REG_RSP]) << offset;
-    ASSERT_EQ(one.regs[USC_REG_RBP], other.regs[USC_REG_RBP]) << offset;
+    ASSERT_EQ(one.regs[USC_REG_SP], other.regs[USC_REG_SP]) << offset;
+    ASSERT_EQ(one.regs[USC_REG_FP], other.regs[USC_REG_FP]) << offset;
     ASSERT_EQ(one.known & ~other.known, 0u) << offset;
     steps++;
   }
@@ -121,7 +121,7 @@ TEST(Rows, SystemCallBehindAnFdeBelongsToIt) {
   const auto found = std::search(text.begin(), text.end(), std::begin(clone3), std::end(clone3));
   ASSERT_NE(found, text.end());
   const auto behind = static_cast<std::uint64_t>(found - text.begin()) + sizeof(clone3);
-  EXPECT_EQ(usc_row_find(&*table, &place, behind), USC_RULE_COMPACT(USC_RULE_RSP, 1, 0));
+  EXPECT_EQ(usc_row_find(&*table, &place, behind), USC_RULE_COMPACT(USC_RULE_SP, 1, 0));
   EXPECT_EQ(usc_row_find(&*table, &place, behind + 1), USC_RULE_NONE);
 }
 

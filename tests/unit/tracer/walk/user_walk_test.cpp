@@ -139,9 +139,9 @@ TEST_F(UserWalk, MemoryWithoutAFileIsWalkedByFramePointers) {
   const UserStack whole = walk(sample);
   map_code();
   // As if code at kCode + 8 had been interrupted, its frame set up at the sampled function's own stack pointer.
-  std::array<std::uint64_t, 2> frame = {sample.record().regs[USC_REG_RBP], sample.record().pc + 1};
+  std::array<std::uint64_t, 2> frame = {sample.record().regs[USC_REG_FP], sample.record().pc + 1};
   std::memcpy(sample.bytes.data() + sizeof(usc_sample), frame.data(), sizeof(frame));
-  sample.record().regs[USC_REG_RBP] = sample.record().base;
+  sample.record().regs[USC_REG_FP] = sample.record().base;
   sample.record().pc = kCode + 8;
   const UserStack stack = walk(sample);
   EXPECT_TRUE(stack.has_jit);
@@ -157,8 +157,8 @@ TEST_F(UserWalk, CodeThatSaysHowItReturnsIsWalkedByThat) {
   map_code();
   const std::array<std::uint64_t, 2> frame = {77, sample.record().pc + 1};  // pushed by nobody; the return address
   std::memcpy(sample.bytes.data() + sizeof(usc_sample), frame.data(), sizeof(frame));
-  sample.record().regs[USC_REG_RSP] = sample.record().base;
-  sample.record().regs[USC_REG_RBP] = 1;
+  sample.record().regs[USC_REG_SP] = sample.record().base;
+  sample.record().regs[USC_REG_FP] = 1;
   sample.record().pc = kCode + 8;
   const auto walk_with = [&](const CodeReader& code) {
     return walk_sample(sample.record(), mappings_, files_, rows_, {USC_MODE_ALL_ALL, 256}, {.memory = code});
@@ -180,15 +180,15 @@ TEST_F(UserWalk, ACallOfNothingGoesOnAtItsReturnAddress) {
   OwnSample sample = take_sample();
   const UserStack whole = walk(sample);
   const std::uint64_t caller = sample.addresses.front();
-  std::uint64_t at = sample.record().regs[USC_REG_RSP];
+  std::uint64_t at = sample.record().regs[USC_REG_SP];
   const auto word = [&](std::uint64_t address) {
     std::uint64_t value = 0;
     std::memcpy(&value, sample.bytes.data() + sizeof(usc_sample) + (address - sample.record().base), sizeof(value));
     return value;
   };
   while (word(at) != caller) at += 8;
-  sample.record().regs[USC_REG_RSP] = at;
-  sample.record().regs[USC_REG_RBP] = word(at - 8);  // the caller's, which take_sample() keeps there
+  sample.record().regs[USC_REG_SP] = at;
+  sample.record().regs[USC_REG_FP] = word(at - 8);  // the caller's, which take_sample() keeps there
   sample.record().pc = 0;
   const UserStack stack = walk(sample);
   EXPECT_TRUE(stack.has_jit);
@@ -196,7 +196,7 @@ TEST_F(UserWalk, ACallOfNothingGoesOnAtItsReturnAddress) {
   EXPECT_EQ(stack.frames.front(), USC_FRAME(USC_FILE_NONE, 0, 1));
   EXPECT_EQ(callers(stack), callers(whole));
   // A word that is no return address.
-  sample.record().regs[USC_REG_RSP] = at + 8;
+  sample.record().regs[USC_REG_SP] = at + 8;
   std::memset(sample.bytes.data() + sizeof(usc_sample) + (at + 8 - sample.record().base), 0, 8);
   EXPECT_EQ(walk(sample).ended, broken(USC_BROKEN_NO_MAPPING));
   EXPECT_EQ(walk(sample).frames.size(), 1U);
@@ -215,8 +215,8 @@ TEST_F(UserWalk, TheCodeIsReadFromTheSamplesProcess) {
   mappings_.add(jit);
   const std::array<std::uint64_t, 2> frame = {77, sample.record().pc + 1};
   std::memcpy(sample.bytes.data() + sizeof(usc_sample), frame.data(), sizeof(frame));
-  sample.record().regs[USC_REG_RSP] = sample.record().base;
-  sample.record().regs[USC_REG_RBP] = 1;
+  sample.record().regs[USC_REG_SP] = sample.record().base;
+  sample.record().regs[USC_REG_FP] = 1;
   sample.record().pc = jit.start;
   sample.record().head.task = 3;
   TaskTable tasks;

@@ -13,14 +13,13 @@
  * Limits: of others' probes behind other pushes, or on a pop, the stack ends early for some ten nanoseconds after the instruction. One byte of
  * padding before a function that a pointer calls looks like a breakpoint.
  */
-#ifndef USCOPE_CORE_BREAKPOINT_H
-#define USCOPE_CORE_BREAKPOINT_H
+#ifndef USCOPE_CORE_ARCH_X86_64_BREAKPOINT_H
+#define USCOPE_CORE_ARCH_X86_64_BREAKPOINT_H
 
 #include "uscope/core/port.h"
 #include "uscope/probes.h"
 #include "uscope/unwind.h"
 
-#define CODE_BREAKPOINT 0xcc
 /* Instructions of one byte that move the stack; the first two name one of eight registers. */
 #define CODE_PUSH 0x50
 #define CODE_POP 0x58
@@ -30,7 +29,6 @@
 /* What the kernel does by itself in more bytes: a push of r8 to r15, whose second byte is that of a push; a call. */
 #define CODE_HIGH_REGISTER 0x41
 #define CODE_CALL_BYTES 5
-#define FUNCTION_ALIGNMENT 16
 
 /* At each hit of a probe of ours. `place`: its cookie. */
 static __always_inline void note_met_probe(struct task_entry *t, const struct pt_regs *regs, __u64 place)
@@ -129,7 +127,7 @@ static __always_inline bool is_return_address(__u64 at)
 
 	return !read_user(&address, sizeof(address), (const void *)at) &&
 	       !read_user(&code, sizeof(code), (const void *)(address - sizeof(code))) &&
-	       (usc_ends_in_call(code) || (code >> 24 & 0xff) == CODE_BREAKPOINT);
+	       (usc_ends_in_call(code) || (code >> 24 & 0xff) == USC_CODE_BREAKPOINT);
 }
 
 static __always_inline bool is_push(__u8 code)
@@ -176,10 +174,10 @@ static __always_inline bool is_behind_padding(const struct pt_regs *regs, const 
 		return false;
 	if ((t->met_probe.pc == pc && t->met_probe.sp == regs->sp) || is_just_called(regs))
 		return true;
-	is_more = code_at(pc - 2) == CODE_BREAKPOINT;
-	if (code_at(pc) == CODE_BREAKPOINT)
-		return is_more && code_at(pc + 1) != CODE_BREAKPOINT;
-	return is_more && !(pc % FUNCTION_ALIGNMENT);
+	is_more = code_at(pc - 2) == USC_CODE_BREAKPOINT;
+	if (code_at(pc) == USC_CODE_BREAKPOINT)
+		return is_more && code_at(pc + 1) != USC_CODE_BREAKPOINT;
+	return is_more && !(pc % USC_FUNCTION_ALIGNMENT);
 }
 
 /* Is the task at the breakpoint before its pc? Asked only of a task that is in the kernel, and may be there for a probe, since padding
@@ -191,7 +189,7 @@ static __noinline bool is_behind_breakpoint(const struct pt_regs *regs, const st
 	if (!regs || !t)
 		return false;
 	pc = regs->ip;
-	if (code_at(pc - 1) != CODE_BREAKPOINT || is_behind_padding(regs, t))
+	if (code_at(pc - 1) != USC_CODE_BREAKPOINT || is_behind_padding(regs, t))
 		return false;
 	return !is_instruction_done(regs, t, pc - 1);
 }
@@ -211,10 +209,10 @@ static __noinline __u64 pc_of_done(const struct pt_regs *regs, const struct task
 	if (read_user(&word, sizeof(word), (const void *)regs->sp))
 		return 0;
 	/* Of a call, the kernel writes the pc first. */
-	if (word == pc && code_at(pc - CODE_CALL_BYTES) == CODE_BREAKPOINT &&
+	if (word == pc && code_at(pc - CODE_CALL_BYTES) == USC_CODE_BREAKPOINT &&
 	    !read_user(&distance, sizeof(distance), (const void *)(pc - sizeof(distance))))
 		return pc + distance;
-	if (code_at(pc) != CODE_BREAKPOINT)
+	if (code_at(pc) != USC_CODE_BREAKPOINT)
 		return 0;
 	if (is_ours ? regs->sp != t->met_probe.sp - 8 : !is_behind_entry(regs, pc))
 		return 0;

@@ -4,9 +4,10 @@
  * own. Such a call becomes the one that it stands for, so that filters, strings and descriptors see a connect where the program
  * connects. Where the arguments cannot be read, the call stays what it was.
  */
-#ifndef USCOPE_CORE_MULTIPLEXED_H
-#define USCOPE_CORE_MULTIPLEXED_H
+#ifndef USCOPE_CORE_ARCH_X86_64_MULTIPLEXED_H
+#define USCOPE_CORE_ARCH_X86_64_MULTIPLEXED_H
 
+#include "uscope/arch/arch.h"
 #include "uscope/core/numbers.h"
 #include "uscope/core/state.h"
 
@@ -115,7 +116,7 @@ static __always_inline void expand_ipc(struct task_entry *t)
 	case 14: /* MSGCTL */
 		return become(t, 402, second, at, 0, 0);
 	case 21: /* SHMAT: the kernel writes the address that it returns otherwise to the fourth argument */
-		return become(t, I386_shmat, at, second, third, 0);
+		return become(t, COMPAT_shmat, at, second, third, 0);
 	case 22: /* SHMDT */
 		t->args[1] = at;
 		return become(t, 398, 0, 0, 0, 0);
@@ -133,9 +134,9 @@ USC_SUBPROGRAM int expand_call(struct task_entry *t)
 {
 	if (!t)
 		return 0;
-	if (t->nr == I386_socketcall)
+	if (t->nr == COMPAT_socketcall)
 		expand_socketcall(t);
-	else if (t->nr == I386_ipc)
+	else if (t->nr == COMPAT_ipc)
 		expand_ipc(t);
 	return 0;
 }
@@ -143,7 +144,7 @@ USC_SUBPROGRAM int expand_call(struct task_entry *t)
 /* Makes a call that was just identified the one that it stands for. */
 static __always_inline void expand_if_multiplexed(struct task_entry *t)
 {
-	if (t->abi == USC_ABI_I386 && (t->nr == I386_socketcall || t->nr == I386_ipc))
+	if (t->abi == USC_ABI_I386 && (t->nr == COMPAT_socketcall || t->nr == COMPAT_ipc))
 		expand_call(t);
 }
 
@@ -158,7 +159,7 @@ static __always_inline __s64 seen_result(const struct task_entry *t, __s64 resul
 
 	if (t->abi != USC_ABI_I386)
 		return result;
-	if (t->nr == I386_shmat && !result && !read_user(&address, sizeof(address), (const void *)t->args[3]))
+	if (t->nr == COMPAT_shmat && !result && !read_user(&address, sizeof(address), (const void *)t->args[3]))
 		return address;
 	return low < 0 && low > -4096 ? low : result;
 }
