@@ -20,6 +20,7 @@
 #include "support/regular_file.h"
 #include "support/text.h"
 #include "symbolizer/elf/elf_facts.h"
+#include "symbolizer/elf/machine.h"
 
 namespace uscope::symbolizer {
 namespace {
@@ -46,7 +47,7 @@ bool has_bytes(const std::vector<ElfSection>& sections, std::string_view name) {
 bool is_alternate(Elf* elf) {
   GElf_Ehdr header;
   return elf_kind(elf) == ELF_K_ELF && gelf_getclass(elf) == ELFCLASS64 && gelf_getehdr(elf, &header) != nullptr &&
-         header.e_ident[EI_DATA] == ELFDATA2LSB && header.e_machine == EM_X86_64;
+         header.e_ident[EI_DATA] == ELFDATA2LSB && header.e_machine == kElfMachine;
 }
 
 ElfHandle open_kind(int fd, const std::string& path, DebugFileKind kind) {

@@ -9,6 +9,9 @@
 #include <cerrno>
 #include <cstring>
 
+#include "symbolizer/elf/machine.h"
+#include "uscope/arch/arch.h"
+
 namespace uscope::symbolizer {
 namespace {
 
@@ -21,7 +24,7 @@ constexpr std::size_t kMostNotes = 64;           // such sections or segments
 constexpr std::size_t kMostHeaders = 1u << 16;   // section headers that are searched for notes
 constexpr std::uint64_t kMaxInterpreterBytes = 4096;
 constexpr std::size_t kMaxProgramHeaders = 4096;
-constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kPage = USC_PAGE_BYTES;
 
 Error elf_error(const std::string& name, const std::string& what) {
   const char* reason = elf_errmsg(-1);
@@ -42,7 +45,7 @@ Result<ElfHandle> check_kind(ElfHandle elf, std::uint64_t size, const std::strin
     return Error{name + ": ELF file of unknown class or byte order", ""};
   GElf_Ehdr header;
   if (!gelf_getehdr(elf.get(), &header)) return elf_error(name, "truncated ELF file: no header");
-  if (header.e_machine != EM_X86_64)
+  if (header.e_machine != kElfMachine)
     return Error{fmt::format("{}: ELF file of another machine (e_machine {})", name, header.e_machine), ""};
   if (header.e_type != ET_EXEC && header.e_type != ET_DYN)
     return Error{fmt::format("{}: ELF file, but neither program nor shared library (e_type {})", name, header.e_type),

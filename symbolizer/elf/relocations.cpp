@@ -7,6 +7,8 @@
 #include <cstring>
 #include <map>
 
+#include "symbolizer/elf/machine.h"
+
 namespace uscope::symbolizer {
 namespace {
 
@@ -21,32 +23,6 @@ std::vector<T> entries_of(const std::vector<std::byte>& bytes) {
   std::vector<T> entries(bytes.size() / sizeof(T));
   if (!entries.empty()) std::memcpy(entries.data(), bytes.data(), entries.size() * sizeof(T));
   return entries;
-}
-
-std::uint8_t bytes_of(std::uint32_t type) {
-  switch (type) {
-    case R_X86_64_NONE:
-      return 0;
-    case R_X86_64_8:
-    case R_X86_64_PC8:
-      return 1;
-    case R_X86_64_16:
-    case R_X86_64_PC16:
-      return 2;
-    case R_X86_64_32:
-    case R_X86_64_32S:
-    case R_X86_64_PC32:
-    case R_X86_64_PLT32:
-    case R_X86_64_GOTPCREL:
-    case R_X86_64_TPOFF32:
-    case R_X86_64_DTPOFF32:
-    case R_X86_64_SIZE32:
-      return 4;
-    case R_X86_64_TLSDESC:
-      return 16;
-    default:
-      return 8;
-  }
 }
 
 }  // namespace
@@ -82,16 +58,16 @@ void Relocations::add_table(const Read& read, std::uint64_t table, std::uint64_t
   const auto bytes = read(table, std::min(size, kMostTable));
   const auto add = [&](std::uint64_t at, std::uint64_t info, std::uint64_t addend) {
     const std::uint32_t type = ELF64_R_TYPE(info);
-    const std::uint8_t changed = bytes_of(type);
+    const std::uint8_t changed = relocated_bytes(type);
     if (changed == 0 || all_.size() >= kMostRelocations) return;
     One one;
     one.at = at;
     one.address = addend;
     one.bytes = changed;
-    one.is_address = type == R_X86_64_RELATIVE;
-    one.is_called = type == R_X86_64_IRELATIVE;
+    one.is_address = type == kRelative;
+    one.is_called = type == kIndirectRelative;
     one.in_place = !with_addends;
-    if (type == R_X86_64_64 || type == R_X86_64_GLOB_DAT || type == R_X86_64_JUMP_SLOT)
+    if (type == kAbsolute || type == kGlobalData || type == kJumpSlot)
       one.symbol = static_cast<std::uint32_t>(ELF64_R_SYM(info));
     all_.push_back(one);
   };

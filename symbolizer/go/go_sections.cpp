@@ -12,6 +12,7 @@
 
 #include "support/byte_reader.h"
 #include "symbolizer/elf/elf_sections.h"
+#include "symbolizer/elf/machine.h"
 
 namespace uscope::symbolizer {
 namespace {
@@ -104,7 +105,7 @@ void relocate(Elf* elf, const ElfFacts& facts, std::uint64_t address, std::vecto
   ByteReader table(relocations(elf, facts));
   while (table.left() >= sizeof(Elf64_Rela)) {
     const auto entry = table.fixed<Elf64_Rela>();
-    if (ELF64_R_TYPE(entry.r_info) != R_X86_64_RELATIVE || entry.r_offset < address) continue;
+    if (ELF64_R_TYPE(entry.r_info) != kRelative || entry.r_offset < address) continue;
     const std::uint64_t into = entry.r_offset - address;
     if (into > bytes.size() || bytes.size() - into < sizeof(entry.r_addend)) continue;
     std::memcpy(bytes.data() + into, &entry.r_addend, sizeof(entry.r_addend));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Unwind states of Go functions, from its function table and, for the few functions that switch stacks, from their
 // code. The rules:
-// - CFA = rsp + delta + 8, the return address at CFA - 8 (pcsp's delta; funcspdelta in runtime/traceback.go).
-// - rbp is saved at CFA - 16 if the function's code shows that it saves it; if the function opened a frame in another
-//   way, rbp is unknown. Go functions save no other register.
+// - CFA = sp + delta + 8, the return address at CFA - 8 (pcsp's delta; funcspdelta in runtime/traceback.go).
+// - fp is saved at CFA - 16 if the function's code shows that it saves it; if the function opened a frame in another
+//   way, fp is unknown. Go functions save no other register.
 // - A stack ends, as in runtime/traceback.go, in functions marked as outermost (by name before Go 1.17) and, in
 //   functions that write the stack pointer, after that write: they switch to another stack (systemstack, mcall,
 //   morestack, asmcgocall, gogo, clone's child). sigtramp is an exception, though Go ends there: its caller is the
@@ -28,10 +28,10 @@
 namespace uscope::symbolizer {
 
 enum class GoRule : std::uint8_t {
-  kStack,             // CFA = rsp + offset
+  kStack,             // CFA = sp + offset
   kRegister,          // CFA = reg + offset
-  kSaved,             // CFA = *(rsp + offset) + 8
-  kReturnInRegister,  // CFA = rsp, the return address in reg
+  kSaved,             // CFA = *(sp + offset) + 8
+  kReturnInRegister,  // CFA = sp, the return address in reg
   kRoot,
   kSignal,  // kSignalTrampolineRule
   kUnknown,
@@ -43,7 +43,7 @@ enum class GoFramePointer : std::uint8_t { kKept, kSaved, kUnknown };  // kSaved
 struct GoRow {
   std::uint64_t start = 0;
   GoRule rule = GoRule::kUnknown;
-  GoFramePointer rbp = GoFramePointer::kKept;
+  GoFramePointer fp = GoFramePointer::kKept;
   std::uint8_t reg = 0;  // DWARF number
   std::int64_t offset = 0;
   bool exact_ra = false;  // the return address is that of an interrupted instruction

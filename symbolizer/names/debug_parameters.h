@@ -16,7 +16,7 @@ struct DebugParameter {
   std::string name;        // valid UTF-8; empty if it has none
   std::string type;        // "const char *", "struct stat *"
   std::uint8_t bytes = 8;  // 1, 2, 4, 8
-  std::uint8_t place = 0;  // which of the six integer registers, from 0: rdi rsi rdx rcx r8 r9
+  std::uint8_t place = 0;  // which of the six integer registers, from 0
   bool is_signed = false;
   bool points_to_text = false;  // const char *
 };
@@ -29,7 +29,7 @@ std::optional<std::vector<DebugParameter>> read_parameters(Dwarf_Die function, c
 
 struct DebugResult {
   std::string type;        // "int", "char *", "void"
-  std::uint8_t bytes = 0;  // 1, 2, 4, 8: of what rax holds at the return; 0: it holds no result
+  std::uint8_t bytes = 0;  // 1, 2, 4, 8: of what the result register holds at the return; 0: it holds no result
   bool is_signed = false;
 };
 

@@ -10,6 +10,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "symbolizer/code/known_bytes.h"
+#include "symbolizer/elf/machine.h"
+
 namespace uscope::symbolizer {
 namespace {
 
@@ -69,7 +72,7 @@ struct Location {
 };
 
 void add_place(const Image& image, const Elf64_Rela& relocation, Places& places) {
-  if (ELF64_R_TYPE(relocation.r_info) != R_X86_64_RELATIVE) return;
+  if (ELF64_R_TYPE(relocation.r_info) != kRelative) return;
   const auto location = image.value<Location>(relocation.r_offset + sizeof(std::uint64_t));
   if (!location || location->path_bytes < 4 || location->path_bytes > kMostPath || location->line == 0) return;
   const auto bytes = image.at(static_cast<std::uint64_t>(relocation.r_addend), location->path_bytes);
@@ -96,15 +99,13 @@ Places read_places(const Image& image, std::uint64_t dynamic, std::uint64_t dyna
   return places;
 }
 
-// `lea PLACE(%rip),REGISTER`, wherever its bytes stand: an address that happens to be one of a place is one.
+// Instructions that load an address, wherever their bytes stand: an address that happens to be one of a place is one.
 void add_references(std::span<const std::uint8_t> code, std::uint64_t address, const Places& places,
                     std::vector<RustReference>& references) {
-  constexpr std::size_t kLength = 7;
-  for (std::size_t at = 0; at + kLength <= code.size(); at++) {
-    if ((code[at] & 0xfb) != 0x48 || code[at + 1] != 0x8d || (code[at + 2] & 0xc7) != 0x05) continue;
-    std::int32_t displacement = 0;
-    std::memcpy(&displacement, &code[at + 3], sizeof(displacement));
-    const auto place = places.find(address + at + kLength + static_cast<std::uint64_t>(std::int64_t{displacement}));
+  for (std::size_t at = 0; at + kAddressLoadBytes <= code.size(); at++) {
+    const auto loaded = loaded_address(code.subspan(at), address + at);
+    if (!loaded) continue;
+    const auto place = places.find(*loaded);
     if (place != places.end()) references.push_back({address + at, place->second});
   }
 }

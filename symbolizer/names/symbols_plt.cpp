@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
+#include "symbolizer/code/plt_stub.h"
+#include "symbolizer/elf/machine.h"
 #include "symbolizer/names/demangle.h"
 
 namespace uscope::symbolizer {
@@ -34,12 +37,12 @@ class RelocationNames {
 
   [[nodiscard]] std::string_view of(const GElf_Rela& relocation) const {
     const auto type = GELF_R_TYPE(relocation.r_info);
-    if (type == R_X86_64_IRELATIVE) {
+    if (type == kIndirectRelative) {
       const auto symbol = symbols_.containing(static_cast<std::uint64_t>(relocation.r_addend));
       const bool exact = symbol && symbol->start == static_cast<std::uint64_t>(relocation.r_addend);
       return exact ? symbol->name : "";
     }
-    if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) return "";
+    if (type != kJumpSlot && type != kGlobalData) return "";
     GElf_Sym symbol;
     if (table_ == nullptr || strings_ == nullptr) return "";
     if (gelf_getsym(table_, static_cast<int>(GELF_R_SYM(relocation.r_info)), &symbol) == nullptr) return "";
@@ -77,28 +80,14 @@ void read_slots(const std::vector<ElfSection>& sections, const SymbolTable& symb
   }
 }
 
-bool has(const std::uint8_t* code, std::size_t size, std::initializer_list<std::uint8_t> bytes) {
-  return size >= bytes.size() && std::equal(bytes.begin(), bytes.end(), code);
-}
-
-// The name of the stub whose code is at `code`; empty if it is not certain.
-std::string_view stub_name(const std::uint8_t* code, std::size_t size, std::uint64_t address, const Slots& slots) {
-  std::size_t at = 0;
-  if (has(code, size, {0xf3, 0x0f, 0x1e, 0xfa})) at += 4;  // endbr64
-  if (has(code + at, size - at, {0xf2})) at += 1;          // bnd
-  if (size - at < 6) return "";
-  std::int32_t operand = 0;
-  if (has(code + at, size - at, {0xff, 0x25})) {  // jmp *operand(%rip)
-    std::memcpy(&operand, code + at + 2, sizeof(operand));
-    const auto slot = slots.by_address.find(address + at + 6 + static_cast<std::uint64_t>(std::int64_t{operand}));
+// The name of the stub whose code this is; empty if it is not certain.
+std::string_view stub_name(std::span<const std::uint8_t> code, std::uint64_t address, const Slots& slots) {
+  const PltStubCode stub = read_plt_stub(code, address);
+  if (stub.kind == PltStubCode::Kind::kSlot) {
+    const auto slot = slots.by_address.find(stub.value);
     return slot == slots.by_address.end() ? "" : slot->second;
   }
-  if (has(code + at, size - at, {0x68})) {  // push $operand
-    std::memcpy(&operand, code + at + 1, sizeof(operand));
-    const bool known = operand >= 0 && static_cast<std::size_t>(operand) < slots.by_push.size();
-    return known ? slots.by_push[static_cast<std::size_t>(operand)] : "";
-  }
-  return "";
+  return stub.kind == PltStubCode::Kind::kNumber && stub.value < slots.by_push.size() ? slots.by_push[stub.value] : "";
 }
 
 }  // namespace
@@ -112,13 +101,12 @@ PltTable::PltTable(const std::vector<ElfSection>& sections, const SymbolTable& s
     if (data == nullptr || areas_.size() >= kMostStubTables) continue;
     if (!read) read_slots(sections, symbols, slots);
     read = true;
-    // Stubs of 8 bytes: GNU ld's .plt.got without IBT. All others have 16.
-    const std::uint64_t stub_size = section.header.sh_entsize == 8 ? 8 : 16;
+    const std::uint64_t stub_size = plt_stub_bytes(section.header.sh_entsize);
     const std::uint64_t start = section.header.sh_addr;
     areas_.push_back({start, start + data->d_size, stub_size});
     const auto* code = static_cast<const std::uint8_t*>(data->d_buf);
     for (std::uint64_t at = 0; at + stub_size <= data->d_size; at += stub_size) {
-      const std::string_view name = stub_name(code + at, stub_size, start + at, slots);
+      const std::string_view name = stub_name({code + at, stub_size}, start + at, slots);
       if (!name.empty()) names_.emplace(start + at, name);
     }
   }

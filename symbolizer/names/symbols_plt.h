@@ -20,9 +20,9 @@ struct PltStub {
   std::uint64_t start = 0;
 };
 
-// x86-64 only. A stub is named only if its code makes the name certain: `jmp *slot(%rip)`, with or without endbr64 and
-// bnd, with a slot that a dynamic relocation fills; or the IBT form `push $n` of .plt, where n is the relocation's
-// number. An IRELATIVE slot is named after the IFUNC symbol that its addend points to.
+// A stub is named only if its code makes the name certain (symbolizer/code/plt_stub.h): it jumps to a slot that a
+// dynamic relocation fills, or has the relocation's number. An IRELATIVE slot is named after the IFUNC symbol that its
+// addend points to.
 class PltTable {
  public:
   PltTable() = default;

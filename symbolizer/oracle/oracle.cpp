@@ -3,7 +3,8 @@
 // is walked as the only thread of a process, with the copy as its memory.
 //
 // The behaviour of libdwfl 0.188 on x86-64, and its consequences here:
-// - It uses .eh_frame, then .debug_frame. If neither covers the pc it follows rbp (ebl_unwind), which is a guess; this
+// - It uses .eh_frame, then .debug_frame. If neither covers the pc it follows the frame pointer (ebl_unwind), which is
+// a guess; this
 //   file checks the coverage of each frame again, to report the first one without.
 // - It ends a walk in the same way if the return address is undefined, is 0, or cannot be read; kRoot is only the first
 //   of these.
@@ -11,8 +12,9 @@
 // system
 //   call, the walk is started inside the call's instruction. Its `isactivation` also holds for the signal
 //   trampoline's own frame; OracleFrame::exact does not, so it is derived from the CFI's signal flag.
-// - If CFI has no rule for rbx, libdwfl does not assume "same value" (its table of the ABI names another register), so
-//   a CFA by rbx may end its walk early.
+// - If CFI has no rule for a callee-saved register, libdwfl does not assume "same value" (its table of the ABI names
+// another register), so
+//   a CFA by it may end its walk early.
 // Other limits: memory outside of the copy is read only from the files of mapped code. Separate debug files are not
 // searched, neither on disk nor by debuginfod. Modules that cannot be read are left out, and a walk that meets them
 // ends or falls back there.

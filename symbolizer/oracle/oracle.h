@@ -54,11 +54,11 @@ struct OracleWalk {
   OracleEnd end = OracleEnd::kError;
   std::string error;  // libdwfl's message if end is kError or kLeftCopy
   // The first frame whose pc no CFI covers, or only false CFI (where Go's runtime switches stacks); -1: none. The frame
-  // itself is correct; frames after it, if any, were found by following rbp and are no evidence. Without such frames,
-  // `end` is kError. (The loader's entry code is such a frame: rows call it the root.)
+  // itself is correct; frames after it, if any, were found by following the frame pointer and are no evidence. Without
+  // such frames, `end` is kError. (The loader's entry code is such a frame: rows call it the root.)
   std::int32_t uncovered = -1;
   // The innermost frame is looked up in no FDE, but directly after one, or at a system call instruction directly after
-  // one (glibc's clone3): the walk was started inside the FDE, since libdwfl would otherwise follow rbp.
+  // one (glibc's clone3): the walk was started inside the FDE, since libdwfl would otherwise follow the frame pointer.
   bool begun_before_hole = false;
 };
 

@@ -28,6 +28,7 @@
 #include "symbolizer/probes/file_functions.h"
 #include "symbolizer/probes/probe_proof.h"
 #include "symbolizer/probes/usdt_notes.h"
+#include "uscope/arch/arch.h"
 
 namespace uscope::symbolizer {
 namespace {
@@ -38,8 +39,12 @@ constexpr std::size_t kMostNameBytes = 384;
 constexpr std::size_t kMostArgumentName = 32;
 constexpr std::size_t kMostArgumentType = 64;
 
-// The registers of the first six integer arguments, by DWARF's numbers: rdi rsi rdx rcx r8 r9.
-constexpr std::array<std::uint8_t, 6> kArgumentRegisters = {5, 4, 1, 2, 8, 9};
+// The registers of the first six integer arguments, by DWARF's numbers.
+constexpr auto kArgumentRegisters = [] {
+  std::array<std::uint8_t, USC_ARGUMENT_REGS> all{};
+  for (std::uint32_t i = 0; i < all.size(); i++) all[i] = USC_ARGUMENT_REG(i);
+  return all;
+}();
 
 // A copy that the compiler made for some callers (f.isra.0) may take other arguments than its source says.
 bool is_clone(std::string_view name) {
@@ -329,9 +334,9 @@ std::vector<FoundProbe> ProbedFile::usdt_probes(const NamePattern& pattern, bool
     if (!glob_matches(pattern.provider, note.provider) || !glob_matches(pattern.name, note.name)) continue;
     if (!pattern.word.empty() && !holds_word(note.provider + ":" + note.name, pattern.word)) continue;
     auto arguments = parse_usdt_arguments(note.arguments, note.address, address_of);
-    // What is relative to rip differs from place to place.
+    // What is relative to the pc differs from place to place.
     const bool moves = std::any_of(arguments.kept.begin(), arguments.kept.end(),
-                                   [](const FoundArgument& argument) { return argument.reg == 16; });
+                                   [](const FoundArgument& argument) { return argument.reg == USC_REG_PC; });
     FoundProbe& probe = found[{note.provider, note.name, note.arguments, moves ? note.address : 0}];
     probe.provider = note.provider;
     probe.name = probe.full_name = note.name;

@@ -24,7 +24,7 @@ struct FoundArgument {
   std::string name;
   std::string type;
   From from = From::kRegister;
-  std::uint8_t reg = 0;  // kRegister, kMemory: DWARF number; 16 is rip
+  std::uint8_t reg = 0;  // kRegister, kMemory: DWARF number, or USC_REG_PC
   std::uint8_t bytes = 8;
   bool is_signed = false;
   bool is_string = false;   // it points to a text that ends with NUL

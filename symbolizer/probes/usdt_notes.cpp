@@ -10,7 +10,9 @@
 #include <utility>
 
 #include "support/byte_reader.h"
+#include "symbolizer/code/register_names.h"
 #include "symbolizer/names/demangle.h"
+#include "uscope/arch/arch.h"
 
 namespace uscope::symbolizer {
 namespace {
@@ -21,30 +23,6 @@ constexpr std::size_t kMostName = 256;
 constexpr std::size_t kMostArguments = 6;
 constexpr std::size_t kMostWords = 64;  // sys/sdt.h has twelve arguments at most
 constexpr std::uint32_t kStapsdt = 3;   // NT_STAPSDT
-constexpr std::uint8_t kRip = 16;
-
-// DWARF numbers of the integer registers, under each of their names.
-struct RegisterName {
-  std::string_view name;
-  std::uint8_t number;
-};
-constexpr std::array<RegisterName, 34> kRegisters = {
-    {{"rax", 0}, {"eax", 0}, {"ax", 0},  {"al", 0},  {"rdx", 1}, {"edx", 1},  {"dx", 1},  {"dl", 1},  {"rcx", 2},
-     {"ecx", 2}, {"cx", 2},  {"cl", 2},  {"rbx", 3}, {"ebx", 3}, {"bx", 3},   {"bl", 3},  {"rsi", 4}, {"esi", 4},
-     {"si", 4},  {"sil", 4}, {"rdi", 5}, {"edi", 5}, {"di", 5},  {"dil", 5},  {"rbp", 6}, {"ebp", 6}, {"bp", 6},
-     {"bpl", 6}, {"rsp", 7}, {"esp", 7}, {"sp", 7},  {"spl", 7}, {"rip", 16}, {"eip", 16}}};
-
-std::optional<std::uint8_t> register_number(std::string_view name) {
-  for (const RegisterName& known : kRegisters)
-    if (known.name == name) return known.number;
-  if (!name.starts_with('r')) return std::nullopt;
-  std::string_view digits = name.substr(1);  // r8, r8d, r8w, r8b
-  if (digits.ends_with('d') || digits.ends_with('w') || digits.ends_with('b')) digits.remove_suffix(1);
-  std::uint8_t number = 0;
-  const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (problem != std::errc() || end != digits.data() + digits.size() || number < 8 || number > 15) return std::nullopt;
-  return number;
-}
 
 // "5", "-24", "0x10": the whole text.
 std::optional<std::int64_t> number_of(std::string_view text) {
@@ -80,16 +58,16 @@ std::optional<std::uint64_t> address_in(std::string_view text, const SymbolSearc
   return *found + static_cast<std::uint64_t>(added);
 }
 
-// "-24(%rbp)", "(%rax)", "sym(%rip)"
+// "-24(%R)", "(%R)", "sym(%PC)"
 bool read_memory(std::string_view text, std::uint64_t address, const SymbolSearch& address_of, FoundArgument& out) {
   const std::size_t open = text.find("(%");
   if (open == std::string_view::npos || !text.ends_with(')')) return false;
-  const auto reg = register_number(text.substr(open + 2, text.size() - open - 3));
+  const auto reg = register_of_name(text.substr(open + 2, text.size() - open - 3));
   if (!reg) return false;
   out.from = FoundArgument::From::kMemory;
   out.reg = *reg;
   const std::string_view displacement = text.substr(0, open);
-  if (*reg == kRip) {
+  if (*reg == USC_REG_PC) {
     const auto target = address_in(displacement, address_of);
     if (!target) return false;
     out.offset = static_cast<std::int64_t>(*target - address);
@@ -133,8 +111,8 @@ std::optional<FoundArgument> parse_argument(std::string_view text, std::uint64_t
     return out;
   }
   if (operand.starts_with('%')) {
-    const auto reg = register_number(operand.substr(1));
-    if (!reg || *reg == kRip) return std::nullopt;
+    const auto reg = register_of_name(operand.substr(1));
+    if (!reg || *reg == USC_REG_PC) return std::nullopt;
     out.reg = *reg;
     return out;
   }

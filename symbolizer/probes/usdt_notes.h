@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The notes (.note.stapsdt) that sys/sdt.h leaves in an ELF file for each of its probes. A note gives provider, name,
-// address and how the arguments are read at that address, as an assembler's operands: "-4@%edi 8@-24(%rbp) 4@$5".
+// address and how the arguments are read at that address, as an assembler's operands: "-4@%edi 8@-24(%ebx) 4@$5".
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct UsdtArguments {
   std::vector<std::string> too_many;    // names of those that could be a seventh
   std::vector<std::string> unreadable;  // of those in an index register or a vector register, and of what is damaged
 };
-// `address_of` finds what is relative to rip.
+// `address_of` finds what is relative to the pc.
 UsdtArguments parse_usdt_arguments(std::string_view text, std::uint64_t address, const SymbolSearch& address_of);
 
 }  // namespace uscope::symbolizer

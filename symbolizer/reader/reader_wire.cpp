@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "support/byte_reader.h"
+#include "uscope/arch/arch.h"
 
 namespace uscope::symbolizer {
 namespace {
@@ -16,7 +17,7 @@ constexpr std::uint64_t kMostSegments = 4096;
 constexpr std::uint64_t kMostNames = 1u << 17;
 constexpr std::uint64_t kMostBuildId = 4096;
 constexpr std::uint64_t kMostName = std::uint64_t{1} << 20;
-constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kPage = USC_PAGE_BYTES;
 
 class Writer {
  public:

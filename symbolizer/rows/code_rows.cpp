@@ -12,8 +12,8 @@
 // - Where two functions hold the same instruction, they must agree.
 //
 // Named functions are those of which only an address is known: in data (tables of functions, what the dynamic linker
-// fills in), in code (`lea f(%rip)`; in a program at a fixed address any constant), or as the target of a jump out of
-// another function. Such an address may as well be a label in the middle of a function, or no code. So
+// fills in), in code (`lea` relative to the pc; in a program at a fixed address any constant), or as the target of a
+// jump out of another function. Such an address may as well be a label in the middle of a function, or no code. So
 //
 // - a named function counts only if its own code shows that a function begins there (FrameProof::begins_function());
 // - it takes nothing from other functions: no function ends where it begins (only a path behind a call that may not
@@ -39,6 +39,7 @@
 
 #include "symbolizer/code/entry_code.h"
 #include "symbolizer/rows/named_code.h"
+#include "uscope/arch/arch.h"
 
 namespace uscope::symbolizer {
 namespace {
@@ -359,7 +360,7 @@ std::uint64_t padding_of(std::span<const std::byte> code) {
   std::uint64_t at = 0;
   for (auto one = decoder.decode(code, 0); one && is_nop(*one); one = decoder.decode(code.subspan(at), 0))
     at += one->decoded.length;
-  constexpr std::byte kTrap{0xcc};
+  constexpr std::byte kTrap{USC_CODE_BREAKPOINT};
   while (at < code.size() && (code[at] == std::byte{0} || code[at] == kTrap)) at++;
   return at;
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "symbolizer/code/crt_code.h"
+#include "symbolizer/code/known_bytes.h"
 #include "symbolizer/code/signal_trampoline.h"
 #include "uscope/rows.h"
 
@@ -65,16 +66,15 @@ std::vector<HolePiece> recognize_holes(std::span<const OffsetRange> holes, TextR
 OffsetRange find_v8_hole(std::span<const OffsetRange> holes, TextReader& text) {
   constexpr std::uint64_t kLeastBytes = std::uint64_t{64} << 10;
   constexpr std::uint64_t kBytesForEach = 4096;
-  constexpr std::array<unsigned char, 4> kPrologue = {0x55, 0x48, 0x89, 0xe5};  // push %rbp; mov %rsp,%rbp
   OffsetRange best;
   std::uint64_t most = 0;
   for (const OffsetRange& hole : holes) {
     const std::uint64_t bytes = hole.end - hole.start;
     if (bytes < kLeastBytes) continue;
     std::uint64_t prologues = 0;
-    read_hole(hole, text, kPrologue.size() - 1, [&](std::uint64_t, std::span<const std::byte> code) {
-      for (std::size_t at = 0; at + kPrologue.size() <= code.size(); at++)
-        if (std::memcmp(code.data() + at, kPrologue.data(), kPrologue.size()) == 0) prologues++;
+    read_hole(hole, text, kFramePrologue.size() - 1, [&](std::uint64_t, std::span<const std::byte> code) {
+      for (std::size_t at = 0; at + kFramePrologue.size() <= code.size(); at++)
+        if (std::memcmp(code.data() + at, kFramePrologue.data(), kFramePrologue.size()) == 0) prologues++;
     });
     if (prologues <= most || prologues * kBytesForEach < bytes) continue;
     most = prologues;

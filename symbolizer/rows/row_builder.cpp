@@ -7,7 +7,7 @@
 // where it overlaps no FDE of .eh_frame. An FDE whose program is malformed leaves a hole.
 //
 // Go. Go's own function table (go_unwind.h) takes precedence over .debug_frame, which does not know where a function
-// leaves its stack, nor where rbp is, and is missing in stripped programs.
+// leaves its stack, nor where the frame pointer is, and is missing in stripped programs.
 //
 // Functions without an FDE get the rows that their code proves (code_rows.cpp has the rule for what is a function).
 //
@@ -38,6 +38,7 @@
 
 #include "symbolizer/cfi/cfi_program.h"
 #include "symbolizer/cfi/cfi_sections.h"
+#include "symbolizer/code/known_bytes.h"
 #include "symbolizer/code/signal_trampoline.h"
 #include "symbolizer/code/text_reader.h"
 #include "symbolizer/go/go_sections.h"
@@ -308,9 +309,6 @@ void TableBuilder::limit_text() {
 }
 
 void TableBuilder::add_coroutine_roots(TextReader& text) {
-  // mov %rbx,%rsp; mov (%rsp),%rdi; test %rdi,%rdi; je
-  constexpr std::array<unsigned char, 11> kStartContext = {0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c,
-                                                           0x24, 0x48, 0x85, 0xff, 0x74};
   constexpr std::uint64_t kMostBytes = 64;
   std::uint64_t behind = 0;  // the end of the previous stretch
   for (Stretch& stretch : stretches_) {

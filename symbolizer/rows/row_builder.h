@@ -35,7 +35,7 @@ struct RowStats {
   std::uint64_t bad_cfa_expression = 0;
   std::uint64_t bad_cfa = 0;  // undefined, or with a register beyond 15 or an offset beyond 32 bits
   std::uint64_t bad_return_address = 0;
-  std::uint64_t bad_stack_pointer = 0;  // the caller's rsp is not the CFA (longjmp)
+  std::uint64_t bad_stack_pointer = 0;  // the caller's the stack pointer is not the CFA (longjmp)
   std::uint64_t bad_signal_frame = 0;   // an `S` frame that does not restore a sigcontext
   // Callee-saved registers, in rows with a shared rule, that are unknown after the step although the CFI says where
   // they are.

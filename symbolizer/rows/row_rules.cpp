@@ -168,9 +168,9 @@ std::optional<std::int32_t> as_s32(std::uint64_t value) {
   return static_cast<std::int32_t>(wide);
 }
 
-// Recognises the expression of GNU ld and lld for a lazy .plt: 8 + rsp + ((rip & 15) >= N) * 8. Returns N, or nullopt.
+// Recognises the expression of GNU ld and lld for a lazy .plt: 8 + sp + ((pc & 15) >= N) * 8. Returns N, or nullopt.
 std::optional<std::int32_t> plt_threshold(Bytes expression) {
-  constexpr std::uint8_t kHead[] = {DW_OP_breg7, 8, DW_OP_breg16, 0, DW_OP_lit15, DW_OP_and};
+  constexpr std::uint8_t kHead[] = {DW_OP_breg0 + USC_REG_SP, 8, DW_OP_breg0 + USC_REG_PC, 0, DW_OP_lit15, DW_OP_and};
   constexpr std::uint8_t kTail[] = {DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus};
   if (expression.size() != sizeof(kHead) + 1 + sizeof(kTail) ||
       std::memcmp(expression.data(), kHead, sizeof(kHead)) != 0 ||
@@ -196,10 +196,10 @@ bool is_at(const RegisterRule& rule, std::uint64_t stack_offset) {
   return at && at->is_register(kStackPointer) && at->offset == stack_offset;
 }
 
-// The offset from rsp of a sigcontext's r8, if the state restores every register from one; else nullopt. The CFA may
-// define the stack pointer instead.
+// The offset from the stack pointer of a sigcontext's first register, if the state restores every register from one;
+// else nullopt. The CFA may define the stack pointer instead.
 std::optional<std::int32_t> sigcontext_offset(const CfiState& state) {
-  const auto first = saved_at(state.registers[8]);
+  const auto first = saved_at(state.registers[USC_SIGCONTEXT_REG(0U)]);
   if (!first || !first->is_register(kStackPointer)) return std::nullopt;
   for (std::uint64_t i = 0; i < USC_SIGCONTEXT_REGS; i++) {
     const std::uint32_t reg = USC_SIGCONTEXT_REG(static_cast<std::uint32_t>(i));
@@ -222,12 +222,13 @@ bool is_kept(const RegisterRule& rule) {
   return rule.where == Where::kUnset || rule.where == Where::kSame;
 }
 
-// Whether the CFA is the caller's rsp, as rows assume unless the program says otherwise.
+// Whether the CFA is the caller's stack pointer, as rows assume unless the program says otherwise.
 bool stack_pointer_is_cfa(const RegisterRule& rule) {
   return rule.where == Where::kUnset || (rule.where == Where::kCfaPlus && rule.value == 0);
 }
 
-// The compact rule of a state; USC_RULE_NONE if it needs a shared one. Compact rows do not cover rbx and r12 … r15.
+// The compact rule of a state; USC_RULE_NONE if it needs a shared one. Compact rows cover no other saved register than
+// the frame pointer.
 std::uint32_t compact_rule(const CfiState& state) {
   if (state.cfa != CfiState::Cfa::kRegister) return USC_RULE_NONE;
   const bool by_stack = state.cfa_register == kStackPointer;
@@ -236,11 +237,11 @@ std::uint32_t compact_rule(const CfiState& state) {
     return USC_RULE_NONE;
   const RegisterRule& ra = state.registers[kReturnAddress];
   if (ra.where != Where::kAtCfa || ra.value != -8) return USC_RULE_NONE;
-  const RegisterRule& rbp = state.registers[kFramePointer];
+  const RegisterRule& fp = state.registers[kFramePointer];
   std::int64_t fp_words = 0;
-  if (!is_kept(rbp)) {
-    if (rbp.where != Where::kAtCfa || rbp.value >= 0 || rbp.value % 8 != 0) return USC_RULE_NONE;
-    fp_words = -(rbp.value / 8);
+  if (!is_kept(fp)) {
+    if (fp.where != Where::kAtCfa || fp.value >= 0 || fp.value % 8 != 0) return USC_RULE_NONE;
+    fp_words = -(fp.value / 8);
     if (fp_words > USC_RULE_MAX_FP_WORDS) return USC_RULE_NONE;
   }
   return USC_RULE_COMPACT(by_stack ? USC_RULE_SP : USC_RULE_FP, state.cfa_offset / 8, fp_words);

@@ -35,17 +35,19 @@ ALLOWED = {
     "syscalls/x86_64": "",
     "symbolizer/cfi": "support symbolizer/elf",
     "symbolizer/code": "include/uscope support",
+    "symbolizer/code/x86_64": "include/uscope symbolizer/code",
     "symbolizer/debug_files": "support symbolizer/elf",
-    "symbolizer/elf": "include/uscope support",
-    "symbolizer/go": "support symbolizer/cfi symbolizer/code symbolizer/elf",
+    "symbolizer/elf": "symbolizer/elf/x86_64 include/uscope/arch include/uscope support",
+    "symbolizer/elf/x86_64": "",
+    "symbolizer/go": "include/uscope/arch support symbolizer/cfi symbolizer/code symbolizer/elf",
     "symbolizer/names": (
         "include/uscope support symbolizer/cfi symbolizer/code symbolizer/debug_files symbolizer/elf symbolizer/go trace"),
     "symbolizer/oracle": "support symbolizer/elf symbolizer/go",
     "symbolizer/probes": (
-        "include/uscope support symbolizer/cfi symbolizer/code symbolizer/debug_files symbolizer/elf symbolizer/go "
+        "include/uscope/arch include/uscope support symbolizer/cfi symbolizer/code symbolizer/debug_files symbolizer/elf symbolizer/go "
         "symbolizer/names"),
-    "symbolizer/reader": "support support/process support/sandbox symbolizer/elf symbolizer/rows",
-    "symbolizer/rows": "include/uscope support symbolizer/cfi symbolizer/code symbolizer/elf symbolizer/go",
+    "symbolizer/reader": "include/uscope/arch support support/process support/sandbox symbolizer/elf symbolizer/rows",
+    "symbolizer/rows": "include/uscope/arch include/uscope support symbolizer/cfi symbolizer/code symbolizer/elf symbolizer/go",
     "tracer/backend": "include/uscope include/uscope/core support support/process symbolizer/rows trace tracer/host tracer/probes tracer/process tracer/scouts",
     "tracer/collect": (
         "include/uscope support trace tracer/backend tracer/files tracer/futex tracer/jit tracer/model tracer/probes tracer/process "
