@@ -39,6 +39,17 @@ Result<int> load_and_use(int folder, UniqueFd trace, const std::vector<std::uniq
   return use(*database);
 }
 
+// Notes what runs.
+class Attaching : public tracer::RecordingClient {
+ public:
+  [[nodiscard]] const tracer::FoundRunning& running() const { return running_; }
+
+ private:
+  void on_attached(const tracer::FoundRunning& found) override { running_ = found; }
+
+  tracer::FoundRunning running_;
+};
+
 // Reading a file may block the child for ever, so that it cannot even be killed: an interrupt ends this process all the
 // same.
 Result<int> wait_for_work(ChildWork& work) {
@@ -66,16 +77,14 @@ Result<int> with_attached_trace(const RecordVerbOptions& target,
   recorder->raw = {"in the folder for temporary files", [&raw] { return duplicate(raw->get()); }, {}};
   recorder->copies = [&folder] { return open_nameless(folder->get()); };
   recorder->look_once = true;
-  tracer::FoundRunning running;
-  tracer::RecordHooks hooks;
-  hooks.attached = [&running](const tracer::FoundRunning& found) { running = found; };
+  Attaching client;
   std::vector<std::unique_ptr<tracer::File>> files;
-  const auto outcome = tracer::record(*recorder, hooks, &files);
+  const auto outcome = tracer::record(*recorder, client, &files);
   if (!outcome) return outcome.error();
   if (outcome->reason == tracer::StopReason::kWriteFailed)
     return Error{"tracing ended early: " + outcome->trouble, "set TMPDIR to a folder with room"};
-  if (running.threads == 0) {
-    const std::string near = near_misses(running.missing);
+  if (client.running().threads == 0) {
+    const std::string near = near_misses(client.running().missing);
     return Error{"nothing of " + describe_target(target) + " runs", near.empty() ? "`ps -e` lists what does" : near};
   }
   // In a child process: loading gives up privileges for good.

@@ -136,7 +136,7 @@ class Answers {
   AnswerPrinter printer_;
 };
 
-class LiveQuery : public tracer::RecordObserver {
+class LiveQuery : public tracer::RecordingClient, private tracer::RecordObserver {
  public:
   LiveQuery(const LiveQueryOptions& options, query::IntervalStore& store, query::AnswerProcess& answers, bool screen)
       : options_(options), store_(store), answers_(answers), wants_screen_(screen) {
@@ -145,21 +145,9 @@ class LiveQuery : public tracer::RecordObserver {
   }
 
   Result<int> run(tracer::RecordOptions& recorder) {
-    tracer::RecordHooks hooks;
-    hooks.observer = this;
-    hooks.attached = [this](const tracer::FoundRunning& found) { begin(found); };
-    hooks.each_round = [this] { attend(); };
-    hooks.watched = watched_;
     if (!wants_screen_) watch_output();
-    hooks.due_ns = [this] { return store_.due_ns(); };
-    hooks.wants_end = [this] { return over_; };
-    hooks.wants_losses = [this] { return store_.wants_losses(); };
-    hooks.wants_sums = [this] { return store_.wants_sums(); };
-    hooks.sums_are_told = [this] { store_.sums_are_told(); };
-    hooks.wants_stacks = [this] { return store_.wants_stacks(); };
-    hooks.stacks_from = [this](trace::StackId first) { store_.stacks_from(first); };
     recorder.sink = &store_;
-    const auto outcome = tracer::record(recorder, hooks, nullptr);
+    const auto outcome = tracer::record(recorder, *this, nullptr);
     const bool ended = outcome && outcome->exec_errno == 0;
     auto finished = ended ? store_.finish() : Result<void>();
     if (ended) {
@@ -182,6 +170,21 @@ class LiveQuery : public tracer::RecordObserver {
     return answers_.failed() && !has_no_reader_ ? kFailed : 0;
   }
 
+ private:
+  tracer::RecordObserver* observer() override { return this; }
+  tracer::RoundRequests after_round() override {
+    attend();
+    return {.send_sums = store_.wants_sums(),
+            .resend_stacks = store_.wants_stacks(),
+            .record_losses = store_.wants_losses(),
+            .end = over_,
+            .wake_ns = store_.due_ns(),
+            .watched = watched_};
+  }
+  void on_sums_sent() override { store_.on_sums_sent(); }
+  void on_stacks_resent(trace::StackId first) override { store_.on_stacks_resent(first); }
+  void on_losses_recorded() override { store_.on_losses_recorded(); }
+
   void on_event(const usc_event& /*event*/, const tracer::TaskInfo& /*task*/) override {}
   void on_start(std::uint64_t start_ns) override { store_.on_start(start_ns); }
   void on_round(std::uint64_t before_ns, const tracer::TaskTable& /*tasks*/) override { store_.on_round(before_ns); }
@@ -190,8 +193,7 @@ class LiveQuery : public tracer::RecordObserver {
     answers_.add_file(serial, {file.kept, file.place});
   }
 
- private:
-  void begin(const tracer::FoundRunning& found) {
+  void on_attached(const tracer::FoundRunning& found) override {
     if (wants_screen_) {
       auto screen = Screen::open();
       if (screen) {
@@ -275,7 +277,7 @@ class LiveQuery : public tracer::RecordObserver {
   const LiveQueryOptions& options_;
   query::IntervalStore& store_;
   query::AnswerProcess& answers_;
-  std::array<pollfd, 2> watched_{{{-1, POLLIN, 0}, {-1, 0, 0}}};  // from the first round on
+  std::array<pollfd, 2> watched_{{{-1, POLLIN, 0}, {-1, 0, 0}}};
   bool wants_screen_;
   std::unique_ptr<Screen> screen_;
   QueryPicture picture_;

@@ -22,8 +22,8 @@
 #include "cli/session/output_owner.h"
 #include "cli/session/record_outputs.h"
 #include "cli/session/record_target.h"
+#include "cli/session/recorded_script.h"
 #include "cli/session/stall_check.h"
-#include "cli/session/stap_hooks.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/paint.h"
 #include "cli/terminal/status_line.h"
@@ -137,6 +137,55 @@ bool shares_terminal(const RecordVerbOptions& options) {
          (same_terminal(STDIN_FILENO, STDERR_FILENO) || same_terminal(STDOUT_FILENO, STDERR_FILENO));
 }
 
+// Prints what the user is to know while `record` runs.
+class RecordVerb : public tracer::RecordingClient {
+ public:
+  // `stall`: null where nobody asks for it. The references must outlive this object.
+  RecordVerb(const RecordVerbOptions& options, StatusLine& status, tracer::StallCheck* stall)
+      : options_(options),
+        status_(status),
+        stall_(stall),
+        printer_(status, !options.no_strings),
+        script_(options.stap, status) {}
+
+ private:
+  tracer::RecordObserver* observer() override { return options_.print ? &printer_ : nullptr; }
+  tracer::StallCheck* stall_check() override { return stall_; }
+
+  void on_ready() override { script_.load(); }
+  void on_attached(const tracer::FoundRunning& found) override {
+    if (!options_.quiet) print_found(options_, found);
+  }
+  void on_status(const tracer::TraceFigures& now, double seconds) override {
+    script_.check();
+    const double rate = seconds > last_s_ ? static_cast<double>(now.events - last_events_) / (seconds - last_s_) : 0;
+    status_.update({now.events, rate, now.lost, now.processes});
+    last_events_ = now.events;
+    last_s_ = seconds;
+  }
+  void on_source_news(const std::string& news) override {
+    status_.clear();
+    std::fprintf(stderr, "uscope: warning: %s\n", escape_terminal(news).c_str());
+  }
+  void on_left_over(const std::vector<std::uint32_t>& pids) override {
+    if (options_.quiet) return;
+    std::vector<std::pair<std::string, std::uint32_t>> processes;
+    processes.reserve(pids.size());
+    for (const std::uint32_t pid : pids) processes.emplace_back(tracer::name_of(pid), pid);
+    status_.clear();
+    std::fputs(left_over_text(processes).c_str(), stderr);
+  }
+  bool on_ending() override { return script_.step_unload(); }
+
+  const RecordVerbOptions& options_;
+  StatusLine& status_;
+  tracer::StallCheck* stall_;
+  LivePrinter printer_;
+  RecordedScript script_;
+  std::uint64_t last_events_ = 0;  // at the last status
+  double last_s_ = 0;
+};
+
 }  // namespace
 
 Result<int> run_record(const RecordVerbOptions& options) {
@@ -151,34 +200,11 @@ Result<int> run_record(const RecordVerbOptions& options) {
   if (!debuginfod) return debuginfod.error();
 
   StatusLine status(options.quiet || shares_terminal(options) ? nullptr : stderr);
-  LivePrinter printer(status, !options.no_strings);
-  tracer::RecordHooks hooks;
-  if (options.print) hooks.observer = &printer;
-  hooks.status = [&status, last = tracer::TraceFigures{}, at = 0.0](const tracer::TraceFigures& now,
-                                                                    double seconds) mutable {
-    const double rate = seconds > at ? static_cast<double>(now.events - last.events) / (seconds - at) : 0;
-    status.update({now.events, rate, now.lost, now.processes});
-    last = now;
-    at = seconds;
-  };
-  hooks.source_news = [&status](const std::string& news) {
-    status.clear();
-    std::fprintf(stderr, "uscope: warning: %s\n", escape_terminal(news).c_str());
-  };
-  hooks.left_over = [&](const std::vector<std::uint32_t>& pids) {
-    if (options.quiet) return;
-    std::vector<std::pair<std::string, std::uint32_t>> processes;
-    processes.reserve(pids.size());
-    for (const std::uint32_t pid : pids) processes.emplace_back(tracer::name_of(pid), pid);
-    status.clear();
-    std::fputs(left_over_text(processes).c_str(), stderr);
-  };
-  if (!options.quiet) hooks.attached = [&options](const tracer::FoundRunning& found) { print_found(options, found); };
-  const std::unique_ptr<StapScript> script = hook_script(options.stap, status, hooks);
   std::optional<ForkedStallCheck> stall;
-  if (recorder->stall_ns != 0) hooks.stall = &stall.emplace(*outputs, recorder->stall_ns);
+  if (recorder->stall_ns != 0) stall.emplace(*outputs, recorder->stall_ns);
+  RecordVerb client(options, status, stall ? &*stall : nullptr);
   std::vector<std::unique_ptr<tracer::File>> files;
-  auto outcome = tracer::record(*recorder, hooks, &files);
+  auto outcome = tracer::record(*recorder, client, &files);
   stall.reset();
   status.clear();
   if (!outcome) return outcome.error();

@@ -27,7 +27,7 @@ constexpr std::size_t kPlainLines = 20;
 constexpr std::int64_t kLeastInterval = 250'000'000;
 constexpr std::chrono::milliseconds kNamesWait{10'000};
 
-class Top {
+class Top : public tracer::RecordingClient {
  public:
   Top(const TopVerbOptions& options, std::int64_t interval_ns, live::LiveNames& names)
       : options_(options), interval_s_(static_cast<double>(interval_ns) / 1e9), names_(names) {
@@ -37,17 +37,7 @@ class Top {
   }
 
   Result<int> run(const tracer::RecordOptions& recorder) {
-    tracer::RecordHooks hooks;
-    hooks.observer = &calls_;
-    hooks.attached = [this](const tracer::FoundRunning& found) { begin(found); };
-    hooks.status = [this](const tracer::TraceFigures& now, double seconds) { refresh(now, seconds); };
-    hooks.each_round = [this] { attend(); };
-    hooks.wants_end = [this] { return over_; };
-    hooks.ending = [this] {
-      screen_.reset();
-      return true;
-    };
-    const auto outcome = tracer::record(recorder, hooks, nullptr);
+    const auto outcome = tracer::record(recorder, *this, nullptr);
     screen_.reset();
     if (options_.once && outcome && !failed_) show_last(*outcome);
     if (const auto trouble = names_.trouble()) print_error(*trouble);
@@ -58,8 +48,18 @@ class Top {
   }
 
  private:
+  tracer::RecordObserver* observer() override { return &calls_; }
+  tracer::RoundRequests after_round() override {
+    attend();
+    return {.end = over_};
+  }
+  bool on_ending() override {
+    screen_.reset();
+    return true;
+  }
+
   // The processes that trace have been forked: the terminal is taken now and not before.
-  void begin(const tracer::FoundRunning& found) {
+  void on_attached(const tracer::FoundRunning& found) override {
     if (!options_.once && options_.format == Format::kText && isatty(STDOUT_FILENO) != 0) {
       auto screen = Screen::open();
       if (screen) {
@@ -98,7 +98,7 @@ class Top {
     if (stale_ || screen_->size() != size_) draw();
   }
 
-  void refresh(const tracer::TraceFigures& now, double seconds) {
+  void on_status(const tracer::TraceFigures& now, double seconds) override {
     if (over_) return;
     if (seconds - begun_s_ < interval_s_) {
       if (screen_ && !view_.paused) show_figures(now, seconds);

@@ -241,17 +241,16 @@ void IntervalStore::add(const usc_query_row& row, const usc_query_steps* steps) 
 
 // What the kernel side has summed by then names the guises that it was summed under.
 bool IntervalStore::wants_sums() {
-  if (std::exchange(wants_sums_, false)) return true;
+  if (wants_sums_) return true;
   if (plan_.way != Way::kSums || !definitions_.guises().are_many() || round_ns_ == 0) return false;
   replaced_by_ns_ = round_ns_;
   return true;
 }
 
-void IntervalStore::sums_are_told() {
-  if (replaced_by_ns_)
-    forget_guises();
-  else
-    told_sums_ = true;
+void IntervalStore::on_sums_sent() {
+  if (replaced_by_ns_) return forget_guises();
+  wants_sums_ = false;
+  told_sums_ = true;
 }
 
 std::set<trace::ImageId> IntervalStore::guises_in_use(std::size_t first_interval) const {
@@ -288,10 +287,6 @@ void IntervalStore::forget_guises() {
   for (const auto& [serial, first] : beyond) intervals_.front().names_beyond += in_use.count(serial);
   replace_guises(beyond);
   definitions_.forget_guises(replaced_by_ns, guises_in_use(0));
-}
-
-bool IntervalStore::wants_losses() {
-  return std::exchange(wants_losses_, false);
 }
 
 std::uint64_t IntervalStore::unknown_stacks(const Interval& interval) const {
@@ -405,11 +400,8 @@ void IntervalStore::forget_ended(Interval& closed) {
     });
 }
 
-bool IntervalStore::wants_stacks() {
-  return definitions_.stacks() > stacks_allowed_ && !std::exchange(asked_for_stacks_, true);
-}
-
-void IntervalStore::stacks_from(trace::StackId first) {
+void IntervalStore::on_stacks_resent(trace::StackId first) {
+  asked_for_stacks_ = true;
   if (!first) return;  // the kernel side cannot do it, and is not asked again
   new_from_ = first;
   new_from_ns_ = round_ns_;

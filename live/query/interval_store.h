@@ -81,19 +81,22 @@ class IntervalStore : public trace::RecordSink {
   }
 
   // Rows that the kernel side has summed, as tracer::RecordObserver::on_sums() has them: of the interval that is to be
-  // closed first, until sums_are_told().
+  // closed first, until on_sums_sent().
   void add(const usc_query_row& row, const usc_query_steps* steps = nullptr);
-  // Whether an interval waits for them; asks once for each. Also in between, when threads have had so many names that
-  // those are to be forgotten that no row needs.
+
+  // What is wanted of the recorder, as a client of it asks (tracer::RoundRequests): each stays wanted until the
+  // function that reports it done is called.
+
+  // An interval waits for its sums. Also in between, when threads have had so many names that those are to be forgotten
+  // that no row needs.
   [[nodiscard]] bool wants_sums();
-  void sums_are_told();
-
-  // Whether an interval waits to be told what was lost in it; asks once for each.
-  [[nodiscard]] bool wants_losses();
-
-  // Whether stacks are to be told anew, and from which number on they are then; asks once for each time.
-  [[nodiscard]] bool wants_stacks();
-  void stacks_from(trace::StackId first);
+  void on_sums_sent();
+  // An interval waits for the losses that belong to it.
+  [[nodiscard]] bool wants_losses() const { return wants_losses_; }
+  void on_losses_recorded() { wants_losses_ = false; }
+  // So many stacks are kept that some are to be forgotten.
+  [[nodiscard]] bool wants_stacks() const { return !asked_for_stacks_ && definitions_.stacks() > stacks_allowed_; }
+  void on_stacks_resent(trace::StackId first);
 
   // How many names and users of threads are kept (live/query/guises.h).
   [[nodiscard]] std::size_t kept_guises() const { return definitions_.guises().size(); }

@@ -86,10 +86,11 @@ struct Candidate {
   std::set<std::string> features;  // what it shows
 };
 
-class Taker final : public tracer::CompareObserver {
+class Taker final : public tracer::RecordingClient, public tracer::CompareObserver {
  public:
   explicit Taker(std::string program) : program_(std::move(program)) {}
 
+  tracer::CompareObserver* compare_observer() override { return this; }
   void on_compared(const tracer::Compared& compared) override {
     compared_++;
     if (!compared.equal) {
@@ -255,10 +256,8 @@ int main(int argc, char** argv) {
   options.config.verify_every = static_cast<__u32>(std::strtoul(argv[4], nullptr, 10));
   for (__u64& calls : options.config.calls[USC_CALLS_NATIVE]) calls = ~0ull;
   Taker taker(name);
-  tracer::RecordHooks hooks;
-  hooks.compare_observer = &taker;
   std::vector<std::unique_ptr<tracer::File>> files;
-  const auto outcome = tracer::record(options, hooks, &files);
+  const auto outcome = tracer::record(options, taker, &files);
   if (!outcome) {
     std::fprintf(stderr, "%s\n", outcome.error().what.c_str());
     return 1;

@@ -127,7 +127,7 @@ int Recording::next_wait(std::uint64_t now, std::size_t seen) {
   if (collector_->is_behind()) return 0;
   if (collector_->has_pending()) return kPendingWaitMs;
   const double until_eighth_ns = rate > 0 ? ring_bytes / 8.0 / rate : 1e9;
-  const std::uint64_t due_ns = std::min(limit_ns(), hooks_.due_ns ? hooks_.due_ns() : ~std::uint64_t{0});
+  const std::uint64_t due_ns = std::min(limit_ns(), requests_.wake_ns);
   const double until_due_ns = due_ns > now ? static_cast<double>(due_ns - now) : 0;
   // What is over already waits for a record or an answer: that does not come faster than rounds do.
   const double wait_ns = until_due_ns > 0 ? std::min(until_eighth_ns, until_due_ns) : until_eighth_ns;
@@ -169,27 +169,35 @@ Result<void> Recording::loop() {
       }
       next_second = now + (outcome_.command ? kSecond / 20 : kSecond);
     }
-    if (hooks_.status && now >= next_status) {
+    if (now >= next_status) {
       TraceFigures figures = collector_->figures();
       figures.stopped = collector_->stopped();
-      hooks_.status(figures, static_cast<double>(now - start_ns_) / 1e9);
+      client_.on_status(figures, static_cast<double>(now - start_ns_) / 1e9);
       next_status = now + kStatusEveryNs;
     }
     tell_source_news();
-    if (hooks_.each_round) hooks_.each_round();
-    if (hooks_.wants_sums && hooks_.wants_sums())
-      if (auto told = tell_sums(); !told) return told;
-    if (hooks_.wants_stacks && hooks_.wants_stacks()) {
-      const auto first = backend_->resend_stacks();
-      if (!first) return first.error();
-      hooks_.stacks_from(*first);
-    }
-    if (hooks_.wants_losses && hooks_.wants_losses())
-      if (auto done = collector_->write_losses(); !done) return done;
-    if (hooks_.wants_end && hooks_.wants_end()) stop(StopReason::kInterrupted);
+    if (auto done = serve_client(); !done) return done;
     if (stopping_) break;
     wait(next_wait(now, *seen));
   }
+  return {};
+}
+
+// Asks the client what it wants after this round, and does it.
+Result<void> Recording::serve_client() {
+  requests_ = client_.after_round();
+  if (requests_.send_sums)
+    if (auto sent = send_sums(); !sent) return sent;
+  if (requests_.resend_stacks) {
+    const auto first = backend_->resend_stacks();
+    if (!first) return first.error();
+    client_.on_stacks_resent(*first);
+  }
+  if (requests_.record_losses) {
+    if (auto done = collector_->write_losses(); !done) return done;
+    client_.on_losses_recorded();
+  }
+  if (requests_.end) stop(StopReason::kInterrupted);
   return {};
 }
 
@@ -198,12 +206,12 @@ void Recording::wait(int milliseconds) {
   // poll() leaves out what is -1.
   std::vector<pollfd> fds{
       {backend_->wait_fd(), POLLIN, 0}, {signals_.fd(), POLLIN, 0}, {backend_->sources_fd(), POLLIN, 0}};
-  fds.insert(fds.end(), hooks_.watched.begin(), hooks_.watched.end());
+  fds.insert(fds.end(), requests_.watched.begin(), requests_.watched.end());
   for (pollfd& one : fds) one.revents = 0;
   (void)poll(fds.data(), fds.size(), milliseconds);
   if ((fds[0].revents & POLLIN) != 0) backend_->wait(0);
   signals_wait_ = fds[1].revents != 0;
-  std::copy(fds.begin() + kOwn, fds.end(), hooks_.watched.begin());
+  std::copy(fds.begin() + kOwn, fds.end(), requests_.watched.begin());
 }
 
 void Recording::tell_left_over(std::uint64_t now) {
@@ -212,19 +220,19 @@ void Recording::tell_left_over(std::uint64_t now) {
   living.erase(static_cast<std::uint32_t>(command_->pid()));  // nobody may have waited for it yet
   if (living.empty()) return;
   left_over_is_told_ = true;
-  if (hooks_.left_over) hooks_.left_over({living.begin(), living.end()});
+  client_.on_left_over({living.begin(), living.end()});
 }
 
 void Recording::tell_source_news() {
   for (std::string& news : collector_->take_source_news()) {
-    if (hooks_.source_news) hooks_.source_news(news);
+    client_.on_source_news(news);
     if (source_news_.size() < kMostSourceNews) source_news_.push_back(std::move(news));
   }
 }
 
-Result<void> Recording::tell_sums() {
+Result<void> Recording::send_sums() {
   if (auto taken = collector_->take_sums(); !taken) return taken;
-  if (hooks_.sums_are_told) hooks_.sums_are_told();
+  client_.on_sums_sent();
   collector_->go_on_with_sums();
   return {};
 }
@@ -262,9 +270,9 @@ Result<void> Recording::run() {
   return {};
 }
 
-Result<RecordOutcome> record(const RecordOptions& options, const RecordHooks& hooks,
+Result<RecordOutcome> record(const RecordOptions& options, RecordingClient& client,
                              std::vector<std::unique_ptr<File>>* files_out) {
-  Recording recording(options, hooks);
+  Recording recording(options, client);
   if (auto ready = recording.prepare(); !ready) {
     recording.discard();
     if (recording.outcome().exec_errno == 0) return ready.error();

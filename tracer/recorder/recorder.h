@@ -2,26 +2,23 @@
 // One recording from start to end: backend, command, collector, raw trace.
 #pragma once
 
-#include <poll.h>
-
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "support/result.h"
 #include "support/unique_fd.h"
-#include "trace/ids.h"
 #include "tracer/backend/backend_options.h"
 #include "tracer/collect/figures.h"
 #include "tracer/files/file.h"
 #include "tracer/probes/probe_plan.h"
 #include "tracer/process/launcher.h"
 #include "tracer/process/name_search.h"
+#include "tracer/recorder/recording_client.h"
 #include "uscope/control.h"
 
 namespace uscope::trace {
@@ -30,10 +27,7 @@ class RecordSink;  // trace/sink.h
 
 namespace uscope::tracer {
 
-class FileTargets;      // tracer/probes/file_targets.h
-class CompareObserver;  // tracer/walk/verifier.h
-class RecordObserver;   // tracer/collect/observer.h
-class StallCheck;       // tracer/recorder/stall_watch.h
+class FileTargets;  // tracer/probes/file_targets.h
 
 // The destination of the raw trace.
 struct RawOutput {
@@ -61,8 +55,8 @@ struct RecordOptions {
   std::uint64_t duration_ns = 0;              // stop after this time, 0 = no limit
   bool look_once = false;                     // stop when what runs has been met: its calls, and the stacks of these
   std::uint64_t max_bytes = 0;                // of the raw trace, 0 = no limit
-  std::uint64_t stall_ns = 0;  // stop if threads wait for each other this long, as found by RecordHooks.stall; 0 =
-                               // off
+  std::uint64_t stall_ns = 0;  // stop if threads wait for each other this long, as the client's stall_check() finds;
+                               // 0 = off
   std::vector<std::pair<std::string, std::string>> meta;  // written to the trace unchanged
   bool keeps_settings = false;  // the settings of the command, or of the processes that run already, are written, too,
                                 // as `launch.setting` chooses
@@ -82,42 +76,11 @@ struct RecordOutcome {
   std::uint64_t duration_ns = 0;
 };
 
-// What ran already when tracing began.
-struct FoundRunning {
-  std::uint64_t threads = 0;         // that are traced
-  std::vector<MissingName> missing;  // names (--app) that no process has
-};
-
-struct RecordHooks {
-  RecordObserver* observer = nullptr;           // receives each event
-  CompareObserver* compare_observer = nullptr;  // receives each comparison of --verify
-  std::function<void()> ready;                  // the kernel side is in place, and nothing is traced yet
-  std::function<bool()> ending;                 // the kernel side is about to be removed; called until it returns true
-  std::function<void(const FoundRunning&)> attached;  // running processes are now traced
-  // The command has ended a while ago, and these processes that it has left are still traced, in order; told once.
-  std::function<void(const std::vector<std::uint32_t>&)> left_over;
-  std::function<void(const std::string&)> source_news;  // a source of events has ceased to tell all: a sentence
-  std::function<void(const TraceFigures&, double)>
-      status;                             // about four times a second, with the seconds since the start
-  StallCheck* stall = nullptr;            // with RecordOptions.stall_ns
-  std::function<void()> each_round;       // after each round of the collector, 40 ms apart or less
-  std::span<pollfd> watched;              // what comes here ends a wait, too; each_round finds the last wait's revents
-  std::function<std::uint64_t()> due_ns;  // asked as often; when (CLOCK_MONOTONIC) a round is wanted at the latest
-  std::function<bool()> wants_sums;     // asked as often; true: what a question (usc_config) has summed is told to the
-                                        // observer, and then:
-  std::function<void()> sums_are_told;  // also at the end, for the last time
-  std::function<bool()> wants_stacks;   // asked as often; true: all stacks are sent anew where they come again
-  std::function<void(trace::StackId)> stacks_from;  // then: calls that begin from now on name no smaller one
-  std::function<bool()> wants_end;                  // called as often; true: the observer has seen enough
-  std::function<bool()> wants_losses;  // called as often; true: what was lost until now is recorded at once, and not
-                                       // within the next second
-};
-
 // Records until the command and all its descendants have ended, or until a limit or signal ends it. Returns an error if
 // something fails before the command starts, or if the backend fails; trouble with the raw file while tracing is in the
 // outcome, and what was written can be loaded. `files_out` receives the descriptors of the traced files; the caller
 // keeps them for the loader.
-Result<RecordOutcome> record(const RecordOptions& options, const RecordHooks& hooks,
+Result<RecordOutcome> record(const RecordOptions& options, RecordingClient& client,
                              std::vector<std::unique_ptr<File>>* files_out);
 
 }  // namespace uscope::tracer

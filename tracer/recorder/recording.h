@@ -33,8 +33,11 @@ namespace uscope::tracer {
 // The state of one recording between its start and its end.
 class Recording {
  public:
-  Recording(const RecordOptions& options, const RecordHooks& hooks)
-      : options_(options), hooks_(hooks), stalls_(options.stall_ns != 0 ? hooks.stall : nullptr, options.stall_ns) {}
+  Recording(const RecordOptions& options, RecordingClient& client)
+      : options_(options),
+        client_(client),
+        observer_(client.observer()),
+        stalls_(options.stall_ns != 0 ? client.stall_check() : nullptr, options.stall_ns) {}
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
   // Does not wait for a file that is still being read.
@@ -71,7 +74,8 @@ class Recording {
   Result<void> finish_look(std::uint64_t longest_ns);
   Result<void> look_when_quiet();
   [[nodiscard]] bool is_urgent();
-  Result<void> tell_sums();
+  Result<void> serve_client();
+  Result<void> send_sums();
   void tell_left_over(std::uint64_t now);
   void tell_source_news();
   Result<void> finish();
@@ -96,7 +100,9 @@ class Recording {
   }
 
   const RecordOptions& options_;
-  const RecordHooks& hooks_;
+  RecordingClient& client_;
+  RecordObserver* observer_;  // the client's
+  RoundRequests requests_;    // of the last round
   usc_config config_{};
   SignalWatch signals_;
   std::unique_ptr<Backend> backend_;

@@ -83,8 +83,8 @@ Result<void> Recording::prepare() {
   backend_->set_scouts(*scouts_);
   files_ = std::make_unique<FileTable>(*backend_, *maker_, options_.modules, scouts_.get(), options_.copies);
   if (config_.verify_every != 0) files_->keep_all();
-  collector_ = std::make_unique<Collector>(*backend_, *files_, *maker_, *sink_, config_, hooks_.observer,
-                                           hooks_.compare_observer, scouts_.get());
+  collector_ = std::make_unique<Collector>(*backend_, *files_, *maker_, *sink_, config_, observer_,
+                                           client_.compare_observer(), scouts_.get());
   if (options_.stall_ns != 0) collector_->keep_open_calls(stalls_.calls());
   collector_->set_string_filter(trace::StringFilter(Redactor(options_.redact), config_.string_bytes != 0));
   for (const auto& [key, value] : options_.meta)
@@ -93,7 +93,7 @@ Result<void> Recording::prepare() {
   if (command_)
     if (auto done = write_settings(); !done) return done;
   const auto told = [this](const usc_kind& kind) {
-    if (hooks_.observer != nullptr) hooks_.observer->on_kind(kind);
+    if (observer_ != nullptr) observer_->on_kind(kind);
   };
   if (auto done = write_kinds(*sink_, options_.probes, monotonic_ns(), told); !done) return done;
   if (auto done = files_->publish_vdso(); !done) return done;
@@ -102,7 +102,7 @@ Result<void> Recording::prepare() {
   raise_priority(kCollectorNice);
   if (auto done = backend_->attach(); !done) return done;
   collector_->watch_probed_files(options_.file_targets.get());
-  if (hooks_.ready) hooks_.ready();
+  client_.on_ready();
   return {};
 }
 
@@ -203,14 +203,14 @@ Result<void> Recording::adopt() {
   }
   if (options_.probes.sample_hz != 0) cpu_times_.begin(collector_->tasks().living());
   found_.threads = *tasks;
-  if (hooks_.attached) hooks_.attached(found_);
+  client_.on_attached(found_);
   return {};
 }
 
 Result<void> Recording::begin() {
   start_ns_ = monotonic_ns();
   offsets_ = clock_offsets();
-  if (hooks_.observer != nullptr) hooks_.observer->on_start(start_ns_);
+  if (observer_ != nullptr) observer_->on_start(start_ns_);
   // The raw trace was begun before the programs were loaded, which may take a second.
   if (auto done = sink_->append_meta("start_ns", std::to_string(start_ns_)); !done) return done;
   if (!command_) return adopt();

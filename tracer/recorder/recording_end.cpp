@@ -100,7 +100,7 @@ std::uint64_t Recording::ran_ns() const {
 // completes them, and walks that wait for a mapping can still ask for it; then the rings are emptied.
 Result<void> Recording::finish() {
   finishing_ = true;
-  while (hooks_.ending && !hooks_.ending()) {
+  while (!client_.on_ending()) {
     if (auto seen = collector_->round(); !seen) return seen.error();
     poll(nullptr, 0, kPendingWaitMs);
   }
@@ -121,8 +121,8 @@ Result<void> Recording::finish() {
   backend_->detach();
   if (auto done = empty_rings(true); !done) return done;
   files_->drop_changed();
-  if (hooks_.wants_sums)
-    if (auto told = tell_sums(); !told) return told;
+  if (config_.query.length != 0)
+    if (auto sent = send_sums(); !sent) return sent;
   collector_->end_observation();
   tell_source_news();
   if (auto done = write_source_news(*sink_, source_news_); !done) return done;

@@ -93,9 +93,14 @@ class ProbeHits : public testing::Test {
     pthread_sigmask(SIG_SETMASK, &none, nullptr);
   }
 
-  void record_with(const RecordOptions& options, const RecordHooks& hooks = {}) {
+  void record_with(const RecordOptions& options) {
+    RecordingClient client;
+    record_with(options, client);
+  }
+
+  void record_with(const RecordOptions& options, RecordingClient& client) {
     std::vector<std::unique_ptr<File>> files;
-    const auto outcome = record(options, hooks, &files);
+    const auto outcome = record(options, client, &files);
     let_signals_through();
     ASSERT_TRUE(outcome) << outcome.error().what << "; " << outcome.error().remedy;
     ASSERT_TRUE(outcome->command);

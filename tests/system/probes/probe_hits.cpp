@@ -153,7 +153,8 @@ TEST_F(ProbeHits, OfAProcessThatRan) {
   for (options.duration_ns = 300'000'000; !all_hit() && options.duration_ns < 60'000'000'000;
        options.duration_ns *= 5) {
     std::vector<std::unique_ptr<File>> files;
-    const auto outcome = record(options, {}, &files);
+    RecordingClient client;
+    const auto outcome = record(options, client, &files);
     ASSERT_TRUE(outcome) << outcome.error().what;
     threads.clear();
     for (const usc_hit& hit : sink_->all<usc_hit>()) threads[hit.head.task]++;
@@ -167,7 +168,8 @@ TEST_F(ProbeHits, ErrorsSayWhatCannotBeProbed) {
   const auto error_of = [this](const Probe& probe) {
     ProbePlan plan;
     plan.probes = {probe};
-    const auto outcome = record(options_of(probed("run"), plan), {}, nullptr);
+    RecordingClient client;
+    const auto outcome = record(options_of(probed("run"), plan), client, nullptr);
     return outcome ? Error{"", ""} : outcome.error();
   };
   const Error missing = error_of(probe_at("gone:function", "/nowhere/gone", 4096, 1));

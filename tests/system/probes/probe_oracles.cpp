@@ -22,8 +22,9 @@ namespace uscope::tracer {
 namespace {
 
 // Comparisons of --verify.
-class Comparisons : public CompareObserver {
+class Comparisons : public RecordingClient, public CompareObserver {
  public:
+  CompareObserver* compare_observer() override { return this; }
   void on_compared(const Compared& compared) override {
     total++;
     if (compared.equal) return;
@@ -57,9 +58,7 @@ TEST_F(ProbeOracles, StacksAreWholeWithFiftyProbes) {
   RecordOptions options = options_of(probed("run"), plan);
   options.config.verify_every = 1;
   Comparisons comparisons;
-  RecordHooks hooks;
-  hooks.compare_observer = &comparisons;
-  record_with(options, hooks);
+  record_with(options, comparisons);
   EXPECT_GT(comparisons.total, 100);
   EXPECT_EQ(comparisons.different, 0);
   std::vector<std::string> tails;
@@ -143,7 +142,8 @@ TEST_F(ProbeOracles, AreCountedWhereTheKernelRunsNoProgram) {
   ProbePlan plan;
   plan.probes = {tracepoint("syscalls/sys_enter_getppid", 1), tracepoint("timer/hrtimer_expire_entry", 2)};
   std::vector<std::unique_ptr<File>> files;
-  const auto outcome = record(options_of(probed("timers"), plan), {}, &files);
+  RecordingClient client;
+  const auto outcome = record(options_of(probed("timers"), plan), client, &files);
   ASSERT_TRUE(outcome) << outcome.error().what;
   std::uint64_t missed = 0;
   for (const usc_loss& loss : sink_->all<usc_loss>())

@@ -137,7 +137,8 @@ class TimeProbes : public testing::Test {
     options.sink = &sink_;
     options.duration_ns = duration_ns;
     std::vector<std::unique_ptr<File>> files;
-    const auto outcome = record(options, {}, &files);
+    RecordingClient client;
+    const auto outcome = record(options, client, &files);
     ASSERT_TRUE(outcome) << outcome.error().what << "; " << outcome.error().remedy;
     std::ifstream(folder / "computed") >> computed_.begin >> computed_.end >> computed_.stood_still;
     read_trace();

@@ -276,6 +276,24 @@ class Waiting {
   std::array<int, 2> start_{}, done_{};
 };
 
+// Lets the program go on when it is traced, and ends the recording then.
+class GoesOnOnce : public RecordingClient {
+ public:
+  GoesOnOnce(Waiting& waiting, Summing& summing) : waiting_(waiting), summing_(summing) {}
+
+ private:
+  RecordObserver* observer() override { return &summing_; }
+  void on_attached(const FoundRunning& /*found*/) override {
+    waiting_.go_on();
+    is_done_ = true;
+  }
+  RoundRequests after_round() override { return {.send_sums = true, .end = is_done_}; }
+
+  Waiting& waiting_;
+  Summing& summing_;
+  bool is_done_ = false;
+};
+
 TEST_F(KernelSums, CallsUnderWayWhenTracingBeginsAndEnds) {
   const usc_query query = by_end();
   for (const bool in_kernel : {false, true}) {
@@ -285,16 +303,8 @@ TEST_F(KernelSums, CallsUnderWayWhenTracingBeginsAndEnds) {
     options.config.target.kinds = USC_TARGET_PID;
     options.target.pids = {static_cast<std::uint32_t>(waiting.pid())};
     Summing summing(query);
-    RecordHooks hooks;
-    bool is_done = false;
-    hooks.observer = &summing;
-    hooks.wants_sums = [] { return true; };
-    hooks.attached = [&](const FoundRunning&) {
-      waiting.go_on();
-      is_done = true;
-    };
-    hooks.wants_end = [&] { return is_done; };
-    const auto outcome = record(options, hooks, nullptr);
+    GoesOnOnce client(waiting, summing);
+    const auto outcome = record(options, client, nullptr);
     ASSERT_TRUE(outcome) << outcome.error().what;
     EXPECT_EQ(outcome->figures.lost, 0U);
     // When it is found, and when it returns.

@@ -215,7 +215,8 @@ TEST_F(KernelSums, AQuestionThatCannotBeRunIsRefused) {
   options.config.query = query;
   options.launch.command = {"/bin/true"};
   options.backend = BackendChoice::kBpf;
-  const auto outcome = record(options, {}, nullptr);
+  RecordingClient client;
+  const auto outcome = record(options, client, nullptr);
   ASSERT_FALSE(outcome);
   EXPECT_NE(outcome.error().what.find("instruction 1: there is no such key word or measure"), std::string::npos)
       << outcome.error().what;

@@ -107,6 +107,22 @@ void fold_measures(std::map<Key, Sums>& sums, std::size_t word) {
   }
 }
 
+class KernelSums::RunClient : public RecordingClient {
+ public:
+  RunClient(const Run& run, RecordObserver& observer) : run_(run), observer_(observer) {}
+
+ private:
+  RecordObserver* observer() override { return &observer_; }
+  RoundRequests after_round() override {
+    if (run_.each_round) run_.each_round();
+    return {.send_sums = run_.often, .resend_stacks = run_.stacks != nullptr};
+  }
+  void on_stacks_resent(trace::StackId first) override { run_.stacks->from(first); }
+
+  const Run& run_;
+  RecordObserver& observer_;
+};
+
 RecordOptions KernelSums::options_of(const usc_query& query, bool in_kernel, const std::vector<long>& only) {
   RecordOptions options;
   options.config.scope = {USC_MODE_ALL_ALL, 64};
@@ -123,15 +139,8 @@ void KernelSums::record_calls(const usc_query& query, bool in_kernel, RecordObse
   options.sink = run.stacks;
   options.config.target.kinds = USC_TARGET_LAUNCH;
   options.launch.command = {std::filesystem::read_symlink("/proc/self/exe"), run.work};
-  RecordHooks hooks;
-  hooks.observer = &observer;
-  hooks.each_round = run.each_round;
-  hooks.wants_sums = [often = run.often] { return often; };
-  if (run.stacks != nullptr) {
-    hooks.wants_stacks = [] { return true; };
-    hooks.stacks_from = [stacks = run.stacks](trace::StackId first) { stacks->from(first); };
-  }
-  const auto outcome = record(options, hooks, nullptr);
+  RunClient client(run, observer);
+  const auto outcome = record(options, client, nullptr);
   ASSERT_TRUE(outcome) << outcome.error().what << "; " << outcome.error().remedy;
   ASSERT_TRUE(outcome->command);
   EXPECT_EQ(outcome->command->signal, 0);

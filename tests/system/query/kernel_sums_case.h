@@ -110,8 +110,10 @@ class KernelSums : public testing::Test {
     bool often = true;                      // the sums are taken as often as they can be, and not just at the end
     StackNumbers* stacks = nullptr;         // is told of them, and wants them anew
     std::vector<long> only = {};            // these calls; none: all
-    std::function<void()> each_round = {};  // RecordHooks
+    std::function<void()> each_round = {};  // after each round
   };
+
+  class RunClient;
 
   static RecordOptions options_of(const usc_query& query, bool in_kernel, const std::vector<long>& only);
   // Runs this program's calls, and has the question asked in the kernel, or only here.

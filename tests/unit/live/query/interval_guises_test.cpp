@@ -101,11 +101,11 @@ TEST_F(IntervalGuises, GuisesAreBoundedByWhatTheAnswerShows) {
     most = std::max(most, store_->kept_guises());
     if (!store_->wants_sums()) continue;
     for (const usc_query_row& row : std::exchange(in_kernel, {})) store_->add(row);
-    store_->sums_are_told();
+    store_->on_sums_sent();
   }
   EXPECT_LE(most, 3 * kMostGuises + 1000);
   for (const usc_query_row& row : in_kernel) store_->add(row);
-  store_->sums_are_told();
+  store_->on_sums_sent();
   const char* const question =
       "SELECT tid, thread, process, sum(n) FROM partial WHERE thread NOT LIKE 'idle%' GROUP BY tid, thread, process "
       "ORDER BY tid, thread";
@@ -134,7 +134,7 @@ TEST_F(IntervalGuises, NamesBeyondTheBoundAreOneAndTold) {
     if (i % 1000 != 999) continue;
     store_->on_round(now);
     most = std::max(most, store_->kept_guises());
-    if (i == kRenames - 1 || store_->wants_sums()) store_->sums_are_told();
+    if (i == kRenames - 1 || store_->wants_sums()) store_->on_sums_sent();
   }
   EXPECT_LE(most, 2 * kMostGuiseNames + 1000);
   const char* const question =

@@ -193,8 +193,10 @@ class IntervalStoreTest : public testing::Test {
   // What the tracer does once what was sent before this time has been seen.
   void rounds(std::uint64_t before) {
     store_->on_round(before);
-    if (store_->wants_sums()) store_->sums_are_told();
-    if (store_->wants_losses()) store_->on_round(before);
+    if (store_->wants_sums()) store_->on_sums_sent();
+    if (!store_->wants_losses()) return;
+    store_->on_losses_recorded();
+    store_->on_round(before);
   }
 
   UniqueFd folder_;

@@ -207,7 +207,7 @@ class KeptDescriptorsTest : public testing::Test {
       if (interval_ns == 0 || record.time == 0) continue;
       for (int i = 0; i < 2; i++) {
         intervals.on_round(record.time);
-        (void)intervals.wants_losses();
+        intervals.on_losses_recorded();
       }
       if (kept != nullptr) *kept = std::max(*kept, intervals.kept_changes());
     }
