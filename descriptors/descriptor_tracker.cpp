@@ -11,6 +11,7 @@
 #include "descriptors/descriptor_calls.h"
 #include "support/text.h"
 #include "syscalls/syscall_table.h"
+#include "trace/how.h"
 
 namespace uscope::descriptors {
 namespace {
@@ -34,7 +35,7 @@ FoundFile file_of(const store::DescriptorFacts& fact) {
 }
 
 bool goes_on(const usc_event& event) {
-  return event.how == USC_HOW_OPEN || event.how == USC_HOW_ATTACHED;
+  return trace::is_unfinished(event.how);
 }
 
 // Whether a call that was under way when its process came into the trace changes nothing that /proc says of it: it

@@ -81,23 +81,6 @@ std::optional<std::uint64_t> said_time(const std::map<std::string, std::string>&
   return can_be ? std::optional(time) : std::nullopt;
 }
 
-trace::OrderedEvent event_of_logged(const trace::RawRecord& record, const LoggedStacks& stacks) {
-  const auto logged = record.as<usc_logged>();
-  trace::OrderedEvent event{};
-  event.head = logged.head;
-  event.entry_ns = logged.head.time;
-  std::copy_n(std::begin(logged.value), std::min<std::size_t>(logged.values, USC_LOGGED_VALUES),
-              std::begin(event.args));
-  event.image = logged.image;
-  event.source = trace::source_of(record);
-  event.kind = logged.kind;
-  event.how = USC_HOW_LOGGED;
-  event.flags = USC_EVENT_NO_RESULT;
-  event.stack = logged.stack;
-  event.kernel_stack = stacks.find(record);
-  return event;
-}
-
 class Loader {
  public:
   Loader(trace::RawReader reader, DatabaseWriter& database, const LoadOptions& options)
@@ -294,12 +277,10 @@ Result<void> Loader::write_events(const FrameWriter& frames) {
       [&](const trace::RawRecord& record) { return trace::ordered_string(record, strings, contents); },
       [&](const trace::RawRecord& record) {
         if (record.head.type == USC_RECORD_SIGNAL) return writer.keep_signal(record);
-        if (record.head.type == USC_RECORD_HIT) {
-          trace::OrderedEvent event{trace::event_of_hit(record.as<usc_hit>())};
-          event.kernel_stack = definitions_.logged_stacks.find(record);
-          return event;
-        }
-        return event_of_logged(record, definitions_.logged_stacks);
+        trace::OrderedEvent event{record.head.type == USC_RECORD_HIT ? trace::event_of_hit(record.as<usc_hit>())
+                                                                     : trace::event_of_logged(record.as<usc_logged>())};
+        event.kernel_stack = definitions_.logged_stacks.find(record);
+        return event;
       });
   database_.inserter().start_thread();
   reader_.rewind();

@@ -26,6 +26,21 @@ Event event_of_hit(const usc_hit& hit) {
   return event;
 }
 
+Event event_of_logged(const usc_logged& logged) {
+  Event event;
+  event.head = logged.head;
+  event.entry_ns = logged.head.time;
+  std::copy_n(std::begin(logged.value), std::min<std::size_t>(logged.values, USC_LOGGED_VALUES),
+              std::begin(event.args));
+  event.image = logged.image;
+  event.source = logged_source(logged.source);
+  event.kind = logged.kind;
+  event.how = USC_HOW_LOGGED;
+  event.flags = USC_EVENT_NO_RESULT;
+  event.stack = logged.stack;
+  return event;
+}
+
 KindText kind_text(std::string_view texts) {
   KindText out;
   const std::vector<std::string_view> parts = split_nul(texts);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What a usc_hit and a usc_kind say: the event that a hit is, and the names of kinds and of their arguments.
+// What a usc_hit, a usc_logged and a usc_kind say: the event that each of the first two is, and the names of kinds and
+// of their arguments.
 #pragma once
 
 #include <cstddef>
@@ -31,6 +32,8 @@ struct Event : usc_event {
 
 // The event that a hit is, but for its kernel frames.
 [[nodiscard]] Event event_of_hit(const usc_hit& hit);
+// The event that a usc_logged is, but for its kernel frames: its values are the arguments, and how = logged.
+[[nodiscard]] Event event_of_logged(const usc_logged& logged);
 
 struct KindArgument {
   std::string name;

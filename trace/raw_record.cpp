@@ -25,9 +25,8 @@ std::uint8_t source_of(const RawRecord& record) {
   if (record.head.type == USC_RECORD_HIT) return record.as<usc_hit>().source;
   if (record.head.type == USC_RECORD_KIND) return record.as<usc_kind>().source;
   if (record.head.type == USC_RECORD_SIGNAL) return USC_SOURCE_SIGNAL;
-  const std::uint8_t source =
-      record.head.type == USC_RECORD_LOGGED ? record.as<usc_logged>().source : record.as<usc_log_kind>().source;
-  return source == USC_SOURCE_SYSCALL ? std::uint8_t{USC_SOURCE_LOGGED} : source;  // version 4 of the records has 0
+  return logged_source(record.head.type == USC_RECORD_LOGGED ? record.as<usc_logged>().source
+                                                             : record.as<usc_log_kind>().source);
 }
 
 RecordCheck check_record(const RawRecord& record) {

@@ -83,6 +83,10 @@ struct FileInfoTail {
 
 // The source of a usc_event, usc_logged or usc_log_kind.
 [[nodiscard]] std::uint8_t source_of(const RawRecord& record);
+// The source of a usc_logged or usc_log_kind, of its field: version 4 of the records has 0.
+[[nodiscard]] constexpr std::uint8_t logged_source(std::uint8_t source) {
+  return source == USC_SOURCE_SYSCALL ? std::uint8_t{USC_SOURCE_LOGGED} : source;
+}
 
 // The frames of a usc_stack, innermost first.
 void frames_of(const RawRecord& record, std::vector<std::uint64_t>& frames);

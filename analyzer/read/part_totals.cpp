@@ -211,7 +211,6 @@ void PartCounter::fill(const SqlRow& row, const Thread& thread, std::size_t kind
   const std::optional<std::int64_t> result = row.maybe_integer(6);
   const bool failed = facts.is_call && result && syscalls::is_error(*result);
   const auto stack = stacks_.find(row.integer(7));
-  const bool is_open = how == trace::how_name(USC_HOW_OPEN) || how == trace::how_name(USC_HOW_ATTACHED);
   const std::int64_t entry = std::max<std::int64_t>(0, row.integer(1));
   counted.facts = {.event = store::EventRowId(row.integer(0)),
                    .kind = facts.id,
@@ -226,7 +225,7 @@ void PartCounter::fill(const SqlRow& row, const Thread& thread, std::size_t kind
   counted.entry_ns = static_cast<std::uint64_t>(entry);
   counted.end_ns = counted.entry_ns + counted.facts.duration;
   counted.returned = duration.has_value();
-  counted.unfinished = !duration && is_open;
+  counted.unfinished = trace::is_unfinished(how, duration.has_value());
   counted.is_over = counted.returned || how == trace::how_name(USC_HOW_NO_ENTRY);
   counted.attached = how == trace::how_name(USC_HOW_ATTACHED);
   counted.is_syscall = facts.is_call;

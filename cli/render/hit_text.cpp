@@ -12,6 +12,7 @@
 #include "cli/render/units.h"
 #include "support/text.h"
 #include "syscalls/errno_names.h"
+#include "trace/how.h"
 #include "trace/names.h"
 
 namespace uscope::cli {
@@ -129,8 +130,7 @@ std::string hit_arguments_text(const EventRow& event) {
 
 std::string hit_end_text(const EventRow& event) {
   std::string out;
-  const bool lasts = event.how == trace::how_name(USC_HOW_OPEN) || event.how == trace::how_name(USC_HOW_ATTACHED);
-  if (lasts && !event.dur_ns)
+  if (trace::is_unfinished(event.how, event.dur_ns.has_value()))
     out = event.source == trace::source_name(USC_SOURCE_OFFCPU) ? " (not over)" : " = ? (has not returned)";
   if (event.how == trace::how_name(USC_HOW_LEFT)) out = " = ? (left)";
   if (event.result) out = " = " + hit_result_text(event);

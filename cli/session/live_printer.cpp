@@ -34,14 +34,12 @@ constexpr std::size_t kMostImages = 16;               // of one task, that wait 
 constexpr std::size_t kMostNested = 256;              // functions and calls of one task that strings are kept of
 constexpr std::size_t kFewTasks = 1024;               // not worth looking for those that have ended
 
-// The row that store::EventWriter makes of this event, and analyzer::for_each_event reads.
+// The row that analyzer::for_each_event reads of this event from a store.
 analyzer::EventRow row_of(const trace::Event& event, const tracer::TaskInfo& task, std::uint64_t start_ns,
                           const trace::KindTable& kinds) {
   analyzer::EventRow row;
   row.ts_ns = static_cast<std::int64_t>(event.entry_ns - start_ns);
-  const bool returned = event.how == USC_HOW_RETURNED;
-  const bool attached = (event.flags & USC_EVENT_ATTACHED) != 0 && (returned || trace::is_unfinished(event.how));
-  row.how = trace::how_name(attached ? std::uint8_t{USC_HOW_ATTACHED} : event.how);
+  row.how = trace::how_name(usc_event_how(&event));
   row.pid = task.pid;
   row.tid = task.tid;
   row.thread = trace_text(task.name);
@@ -59,9 +57,8 @@ analyzer::EventRow row_of(const trace::Event& event, const tracer::TaskInfo& tas
   } else {
     row.call = trace::unnamed_kind(event.source, event.kind);
   }
-  if ((returned || event.how == USC_HOW_NO_ENTRY) && (event.flags & USC_EVENT_NO_RESULT) == 0)
-    row.result = event.result;
-  if (returned) row.dur_ns = static_cast<std::int64_t>(event.head.time - std::min(event.head.time, event.entry_ns));
+  if (usc_event_has_result(&event) != 0) row.result = event.result;
+  if (event.how == USC_HOW_RETURNED) row.dur_ns = static_cast<std::int64_t>(usc_event_took(&event));
   if (row.result && event.source == USC_SOURCE_SYSCALL && syscalls::is_error(*row.result))
     row.error = analyzer::error_name(-*row.result);
   for (std::size_t i = 0; i < row.args.size(); i++)
@@ -118,7 +115,7 @@ void LivePrinter::forget_ended(const tracer::TaskTable& tasks) {
   if (tasks_.size() < std::max(kFewTasks, 2 * looked_at_)) return;
   std::erase_if(tasks_, [&](const auto& entry) {
     const auto& [serial, task] = entry;
-    std::uint64_t entered = task.open ? task.open->entry_ns : 0;
+    std::uint64_t entered = task.call.event() ? task.call.event()->entry_ns : 0;
     if (!task.strings.empty()) entered = std::max(entered, task.strings.back().entry_ns);
     return tasks.find(serial).pid == 0 && entered + kPatienceNs < seen_ns_;
   });
@@ -176,7 +173,7 @@ void LivePrinter::on_image(const usc_exec& exec) {
 }
 
 void LivePrinter::on_open_call(const usc_event& event) {
-  task(trace::TaskId(event.head.task)).open = event;
+  task(trace::TaskId(event.head.task)).call.add(trace::Event(event));
 }
 
 void LivePrinter::on_event(const usc_event& event, const tracer::TaskInfo& /*task*/) {
@@ -244,7 +241,7 @@ void LivePrinter::on_round(std::uint64_t before_ns, const tracer::TaskTable& tas
   }
   std::vector<trace::Event> open;
   for (const auto& [serial, task] : tasks_)
-    if (task.open) open.emplace_back(*task.open);
+    if (task.call.event()) open.push_back(*task.call.event());
   for (const auto& [key, event] : open_hits_) open.push_back(event);
   std::sort(open.begin(), open.end(), [](const usc_event& a, const usc_event& b) { return a.entry_ns < b.entry_ns; });
   for (const trace::Event& event : open) print(event, tasks);
@@ -254,8 +251,11 @@ void LivePrinter::on_task(const usc_task& task) {
   programs_.inherit(trace::ProcessId(task.process), trace::ImageId(task.image));
 }
 
-void LivePrinter::print(const trace::Event& event, const tracer::TaskTable& tasks) {
-  const trace::TaskId serial(event.head.task);
+void LivePrinter::print(const trace::Event& record, const tracer::TaskTable& tasks) {
+  const trace::TaskId serial(record.head.task);
+  const auto at = tasks_.find(serial);
+  const bool ends_call = record.source == USC_SOURCE_SYSCALL && !trace::is_unfinished(record.how);
+  const trace::Event event = ends_call && at != tasks_.end() ? at->second.call.end(record) : record;
   analyzer::EventRow row = row_of(event, tasks.find(serial), start_ns_, kinds_);
   row.process = programs_.of(trace::ImageId(event.image), tasks.find(serial).process);
   if (event.source == USC_SOURCE_SIGNAL) {
@@ -264,14 +264,11 @@ void LivePrinter::print(const trace::Event& event, const tracer::TaskTable& task
     std::fputs(event_text(row, seconds(row.ts_ns), paint_).c_str(), stderr);
     return;
   }
-  if (const auto at = tasks_.find(serial); at != tasks_.end()) {
+  if (at != tasks_.end()) {
     Task& task = at->second;
     take_strings(event, task, row);
-    if (event.source == USC_SOURCE_SYSCALL) {
-      add_image(event, task, row);
-      if (task.open && task.open->entry_ns == event.entry_ns) task.open.reset();
-    }
-    if (task.strings.empty() && !task.open && task.images.empty()) tasks_.erase(at);
+    if (event.source == USC_SOURCE_SYSCALL) add_image(event, task, row);
+    if (task.strings.empty() && !task.call.event() && task.images.empty()) tasks_.erase(at);
   }
   status_.clear();
   std::fputs(event_text(row, seconds(row.ts_ns), paint_).c_str(), stderr);

@@ -19,6 +19,7 @@
 #include "cli/terminal/paint.h"
 #include "cli/terminal/status_line.h"
 #include "store/model/definitions.h"
+#include "trace/call_join.h"
 #include "trace/hit.h"
 #include "trace/ids.h"
 #include "tracer/collect/observer.h"
@@ -56,13 +57,13 @@ class LivePrinter : public tracer::RecordObserver {
   struct Task {
     std::deque<Strings> strings;           // by entry
     std::deque<store::ImageFacts> images;  // of its execs, by time
-    std::optional<usc_event> open;         // the call that it is in
+    trace::OpenCall call;                  // that it is in
   };
 
   Task& task(trace::TaskId serial) { return tasks_[serial]; }
   void take_strings(const usc_event& event, Task& task, analyzer::EventRow& row) const;
   void forget_ended(const tracer::TaskTable& tasks);
-  void print(const trace::Event& event, const tracer::TaskTable& tasks);
+  void print(const trace::Event& record, const tracer::TaskTable& tasks);
   [[nodiscard]] bool awaits_image(const usc_event& event, const tracer::TaskInfo& task) const;
   static void add_image(const usc_event& event, Task& task, analyzer::EventRow& row);
 

@@ -8,7 +8,6 @@
 
 #include <array>
 #include <cstdio>
-#include <ctime>
 #include <memory>
 #include <utility>
 
@@ -24,6 +23,7 @@
 #include "live/query/interval_store.h"
 #include "store/db/statement.h"
 #include "store/files/output_file.h"
+#include "support/clock_offsets.h"
 #include "support/private_file.h"
 #include "support/text.h"
 #include "tracer/collect/observer.h"
@@ -35,16 +35,6 @@ namespace {
 
 constexpr int kFailed = 2;
 constexpr int kPollMs = 10;
-
-// In UTC nanoseconds, what is to be added to CLOCK_MONOTONIC.
-std::int64_t utc_offset() {
-  timespec real{};
-  timespec monotonic{};
-  clock_gettime(CLOCK_REALTIME, &real);
-  clock_gettime(CLOCK_MONOTONIC, &monotonic);
-  constexpr std::int64_t kSecond = 1'000'000'000;
-  return (real.tv_sec - monotonic.tv_sec) * kSecond + real.tv_nsec - monotonic.tv_nsec;
-}
 
 AnswerHead head_of(const query::IntervalFacts& facts, std::int64_t utc_offset_ns) {
   return {static_cast<std::int64_t>(facts.from_ns),
@@ -130,7 +120,7 @@ class Answers {
   bool keeps_;
   std::optional<store::OutputFile>& output_file_;
   std::optional<query::AnswerFile> file_;
-  std::int64_t utc_offset_ns_ = utc_offset();
+  std::int64_t utc_offset_ns_ = clock_offsets().real;
   std::string text_;
   Output output_{stdout};
   AnswerPrinter printer_;

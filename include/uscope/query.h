@@ -9,6 +9,7 @@
 #define USCOPE_QUERY_H
 
 #include "uscope/base/base.h"
+#include "uscope/event_facts.h"
 #include "uscope/records/call.h"
 #include "uscope/records/partial.h"
 
@@ -359,7 +360,7 @@ USC_INLINE void usc_query_fill_some(struct usc_query_input *input, const struct 
 				    __u32 reads)
 {
 	int returned = event->how == USC_HOW_RETURNED;
-	int has_result = (returned || event->how == USC_HOW_NO_ENTRY) && !(event->flags & USC_EVENT_NO_RESULT);
+	int has_result = usc_event_has_result(event);
 	/* Of functions, a number is no error. */
 	int failed = event->source == USC_SOURCE_SYSCALL && has_result && event->result < 0 && event->result >= -4095;
 	__u32 i;
@@ -370,11 +371,8 @@ USC_INLINE void usc_query_fill_some(struct usc_query_input *input, const struct 
 		input->field[USC_QUERY_KIND] = event->kind;
 	if (reads & 1u << USC_QUERY_ABI)
 		input->field[USC_QUERY_ABI] = event->abi;
-	if (reads & 1u << USC_QUERY_HOW) {
-		input->field[USC_QUERY_HOW] = event->how;
-		if (event->flags & USC_EVENT_ATTACHED && (returned || event->how == USC_HOW_OPEN))
-			input->field[USC_QUERY_HOW] = USC_HOW_ATTACHED;
-	}
+	if (reads & 1u << USC_QUERY_HOW)
+		input->field[USC_QUERY_HOW] = usc_event_how(event);
 	if (reads & 1u << USC_QUERY_TASK)
 		input->field[USC_QUERY_TASK] = event->head.task;
 	if (reads & 1u << USC_QUERY_IMAGE)
@@ -385,11 +383,8 @@ USC_INLINE void usc_query_fill_some(struct usc_query_input *input, const struct 
 		input->field[USC_QUERY_STACK] = event->stack;
 	if (reads & 1u << USC_QUERY_TIME)
 		input->field[USC_QUERY_TIME] = (__s64)event->entry_ns;
-	if (reads & 1u << USC_QUERY_TOOK) {
-		input->field[USC_QUERY_TOOK] = 0;
-		if (returned && event->head.time > event->entry_ns)
-			input->field[USC_QUERY_TOOK] = (__s64)(event->head.time - event->entry_ns);
-	}
+	if (reads & 1u << USC_QUERY_TOOK)
+		input->field[USC_QUERY_TOOK] = (__s64)usc_event_took(event);
 	if (reads & 1u << USC_QUERY_RESULT)
 		input->field[USC_QUERY_RESULT] = has_result ? event->result : 0;
 	if (reads & 1u << USC_QUERY_ERROR)

@@ -2,7 +2,6 @@
 #include "live/query/interval_store.h"
 
 #include <algorithm>
-#include <ctime>
 #include <limits>
 
 #include "trace/hit.h"
@@ -19,32 +18,6 @@ constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 constexpr std::size_t kMostIntervals = 4096;  // that records may come for at once
 constexpr std::uint32_t kMostProcessors = 8192;
 
-usc_event event_of_logged(const usc_logged& logged) {
-  usc_event event{};
-  event.head = logged.head;
-  event.entry_ns = logged.head.time;
-  std::copy_n(std::begin(logged.value), std::min<std::size_t>(logged.values, USC_LOGGED_VALUES),
-              std::begin(event.args));
-  event.image = logged.image;
-  event.source = logged.source == 0 ? std::uint8_t{USC_SOURCE_LOGGED} : logged.source;
-  event.kind = logged.kind;
-  event.how = USC_HOW_LOGGED;
-  event.flags = USC_EVENT_NO_RESULT;
-  event.stack = logged.stack;
-  return event;
-}
-
-// The event that several records of one call are: as the loader joins them.
-trace::Event joined(trace::Event event, const std::vector<trace::Event>& open) {
-  const usc_event* latest = nullptr;
-  for (const usc_event& other : open) {
-    if (other.how == USC_HOW_ATTACHED || (other.flags & USC_EVENT_ATTACHED) != 0) event.flags |= USC_EVENT_ATTACHED;
-    if (latest == nullptr || other.head.time >= latest->head.time) latest = &other;
-  }
-  if (event.stack == 0 && latest != nullptr) event.stack = latest->stack;
-  return event;
-}
-
 }  // namespace
 
 IntervalStore::IntervalStore(const Plan& plan, std::uint64_t interval_ns, std::uint64_t length_ns, int folder,
@@ -57,12 +30,6 @@ IntervalStore::IntervalStore(const Plan& plan, std::uint64_t interval_ns, std::u
       sequence_(kMostProcessors),
       most_stacks_(most_stacks),
       stacks_allowed_(most_stacks) {
-  timespec real{};
-  timespec monotonic{};
-  clock_gettime(CLOCK_REALTIME, &real);
-  clock_gettime(CLOCK_MONOTONIC, &monotonic);
-  constexpr std::int64_t kSecond = 1'000'000'000;
-  utc_offset_ns_ = (real.tv_sec - monotonic.tv_sec) * kSecond + real.tv_nsec - monotonic.tv_nsec;
   for (std::size_t word = 0; word < plan_.keys.size(); word++)
     if (plan_.keys[word].what == Key::kGuise) guise_word_ = word;
   begin_next();
@@ -124,7 +91,7 @@ Result<void> IntervalStore::take(const usc_record& record) {
     case USC_RECORD_HIT:
       return take_hit(trace::record_as<usc_hit>(record));
     case USC_RECORD_LOGGED:
-      return put(interval_of(record.time), trace::Event(event_of_logged(trace::record_as<usc_logged>(record))), record);
+      return put(interval_of(record.time), trace::event_of_logged(trace::record_as<usc_logged>(record)), record);
     case USC_RECORD_PARTIAL:
       return {};  // add() has had its row; its number counts for the sequence
     case USC_RECORD_LOSS:
@@ -141,18 +108,11 @@ Result<void> IntervalStore::take(const usc_record& record) {
 Result<void> IntervalStore::take_event(const trace::Event& event) {
   Task& task = tasks_[trace::TaskId(event.head.task)];
   if (trace::is_unfinished(event.how)) {
-    if (event.entry_ns <= task.done_ns) return {};  // its return came first
-    if (!task.open.empty() && task.open.front().entry_ns != event.entry_ns) task.open.clear();
-    task.open.push_back(event);
+    task.call.add(event);
     return {};
   }
   Interval& interval = interval_of(event.head.time);
-  if (!task.open.empty() && task.open.front().entry_ns != event.entry_ns && task.open.front().entry_ns < event.entry_ns)
-    task.open.clear();
-  const bool was_open = !task.open.empty() && task.open.front().entry_ns == event.entry_ns;
-  const trace::Event whole = was_open ? joined(event, task.open) : event;
-  if (was_open) task.open.clear();
-  task.done_ns = std::max<std::uint64_t>(task.done_ns, event.entry_ns);
+  const trace::Event whole = task.call.end(event);
   return put(interval, whole, whole.head);
 }
 
@@ -179,7 +139,7 @@ Result<void> IntervalStore::take_loss(const usc_loss& loss) {
 // Of a call that has been seen before, on another processor, the string may belong to any interval that is open.
 Result<void> IntervalStore::take_string(const usc_string& string) {
   Task& task = tasks_[trace::TaskId(string.head.task)];
-  if (string.entry_ns > task.done_ns) {
+  if (string.entry_ns > task.call.done_ns()) {
     task.strings.push_back(bytes_of_record(string.head));
     return {};
   }
@@ -262,7 +222,7 @@ std::set<trace::ImageId> IntervalStore::guises_in_use(std::size_t first_interval
     for (const trace::Event& event : intervals_[i].whole) in_use.emplace(event.image);
   }
   for (const auto& [serial, task] : tasks_)
-    for (const trace::Event& event : task.open) in_use.emplace(event.image);
+    if (task.call.event()) in_use.emplace(task.call.event()->image);
   for (const auto& [key, bytes] : open_hits_) in_use.emplace(reinterpret_cast<const usc_hit*>(bytes.data())->image);
   return in_use;
 }
@@ -370,7 +330,7 @@ Result<void> IntervalStore::close_first(bool last) {
   forget_ended(interval);
   std::erase_if(tasks_, [this](const auto& entry) {
     const auto& [serial, task] = entry;
-    return task.open.empty() && !definitions_.knows(serial);
+    return !task.call.event() && !definitions_.knows(serial);
   });
   if (intervals_.size() == 1 && !last) begin_next();  // its end is known, so it was not the last
   auto done = close_(std::move(closed));
@@ -394,7 +354,7 @@ void IntervalStore::forget_ended(Interval& closed) {
   definitions_.forget_ended(closed.from_ns, guises_in_use(1),
                             definitions_.living(closed.from_ns, descriptors_.tasks()));
   for (auto& [serial, task] : tasks_)
-    std::erase_if(task.strings, [&, done = task.done_ns](const std::vector<char>& bytes) {
+    std::erase_if(task.strings, [&, done = task.call.done_ns()](const std::vector<char>& bytes) {
       const auto& string = trace::record_as<usc_string>(*reinterpret_cast<const usc_record*>(bytes.data()));
       return string.entry_ns < done && string.head.time < closed.from_ns;
     });
@@ -412,7 +372,7 @@ void IntervalStore::forget_stacks() {
   if (!new_from_ || intervals_.front().from_ns < new_from_ns_ + kOpenCallsNs) return;
   std::unordered_set<trace::StackId> in_use;
   for (const auto& [serial, task] : tasks_)
-    for (const trace::Event& event : task.open) in_use.insert(trace::StackId(event.stack));
+    if (task.call.event()) in_use.insert(trace::StackId(task.call.event()->stack));
   definitions_.forget_stacks(*new_from_, in_use);
   stacks_allowed_ = std::max(most_stacks_, 2 * definitions_.stacks());
   new_from_.reset();
@@ -423,12 +383,8 @@ void IntervalStore::forget_stacks() {
 Result<void> IntervalStore::put_open_calls() {
   Interval& interval = intervals_.back();
   for (auto& [serial, task] : tasks_) {
-    if (task.open.empty()) continue;
-    const auto latest =
-        std::max_element(task.open.begin(), task.open.end(),
-                         [](const usc_event& a, const usc_event& b) { return a.head.time < b.head.time; });
-    const trace::Event whole = joined(*latest, task.open);
-    if (auto done = put(interval, whole, whole.head); !done) return done;
+    if (!task.call.event()) continue;
+    if (auto done = put(interval, *task.call.event(), task.call.event()->head); !done) return done;
   }
   tasks_.clear();
   return {};

@@ -28,6 +28,8 @@
 #include "live/query/partial_events.h"
 #include "live/query/sums.h"
 #include "query/plan/plan.h"
+#include "support/clock_offsets.h"
+#include "trace/call_join.h"
 #include "trace/hit.h"
 #include "trace/sequence_check.h"
 #include "trace/sink.h"
@@ -122,8 +124,7 @@ class IntervalStore : public trace::RecordSink {
     std::uint64_t names_beyond = 0;
   };
   struct Task {
-    std::uint64_t done_ns = 0;       // entry of the last call that has ended
-    std::vector<trace::Event> open;  // records of the call that it is in
+    trace::OpenCall call;
     // What arguments of calls pointed to that have not ended, or not been seen.
     std::vector<std::vector<char>> strings;
   };
@@ -155,7 +156,7 @@ class IntervalStore : public trace::RecordSink {
   std::uint64_t length_ns_;
   int folder_;
   Close close_;
-  std::int64_t utc_offset_ns_ = 0;
+  std::int64_t utc_offset_ns_ = clock_offsets().real;
   std::uint64_t start_ns_ = 0;
   std::uint64_t last_ns_ = 0;  // of all records
   std::deque<Interval> intervals_;

@@ -17,6 +17,7 @@
 #include "syscalls/errno_names.h"
 #include "syscalls/signal_names.h"
 #include "syscalls/syscall_table.h"
+#include "trace/call_join.h"
 #include "trace/hit.h"
 #include "trace/how.h"
 #include "trace/loss_class.h"
@@ -96,27 +97,14 @@ Result<void> EventWriter::prepare() {
 
 Result<void> EventWriter::write(const trace::OrderedCall& call) {
   EventRowId id;
-  bool attached = false;
-  const trace::OrderedEvent* unfinished = nullptr;
-  bool finished = false;
+  trace::CallJoin join;
+  for (const trace::OrderedEvent& event : call.events) join.add(event);
   for (const trace::OrderedEvent& event : call.events) {
-    attached = attached || (event.flags & USC_EVENT_ATTACHED) != 0;
-    if (!trace::is_unfinished(event.how)) {
-      finished = true;
-      continue;
-    }
-    attached = attached || event.how == USC_HOW_ATTACHED;
-    // If two events are unfinished, the later one says more. That the call was attached to is kept in any case.
-    if (!unfinished || event.head.time >= unfinished->head.time) unfinished = &event;
-  }
-  for (const trace::OrderedEvent& event : call.events) {
-    if (trace::is_unfinished(event.how) && (finished || &event != unfinished)) continue;
+    if (!join.is_event(event)) continue;
     std::optional<trace::OrderedEvent> changed;  // few events are
-    if (attached || (event.stack == 0 && unfinished)) {
+    if (join.has_more_than(event)) {
       changed = event;
-      // One that was killed in a call that it was attached in has a stack from the attachment only.
-      if (event.stack == 0 && unfinished) changed->stack = unfinished->stack;
-      if (attached) changed->flags |= USC_EVENT_ATTACHED;
+      join.complete(*changed);
     }
     const trace::OrderedEvent& whole = changed ? *changed : event;
     if (StringWriter::is_followed(whole)) {
@@ -136,7 +124,7 @@ Result<void> EventWriter::write(const trace::OrderedCall& call) {
     id = EventRowId(static_cast<std::int64_t>(++events_));
     auto object = write_details(whole, call, id, counted);
     if (!object) return object.error();
-    if (auto done = write_event(whole, attached, id, *object, counted); !done) return done;
+    if (auto done = write_event(whole, id, *object, counted); !done) return done;
     if (auto done = counter_.add_next(); !done) return done;
   }
   for (const usc_verify& verify : call.verifies)
@@ -161,8 +149,8 @@ Result<ObjectRowId> EventWriter::write_details(const trace::OrderedEvent& event,
   return objects_.row_of(event, counted.object);
 }
 
-Result<void> EventWriter::write_event(const trace::OrderedEvent& event, bool attached, EventRowId id,
-                                      ObjectRowId object, CountedEvent& counted) {
+Result<void> EventWriter::write_event(const trace::OrderedEvent& event, EventRowId id, ObjectRowId object,
+                                      CountedEvent& counted) {
   auto kind = kind_of(event);
   if (!kind) return kind.error();
   Task& task = task_of(trace::TaskId(event.head.task));
@@ -170,15 +158,12 @@ Result<void> EventWriter::write_event(const trace::OrderedEvent& event, bool att
   const auto [stack, user_stack, undefined] = stacks_of(event);
   if (undefined) lose(USC_LOSS_STACK_UNDEFINED, task.process, event.entry_ns);
   const bool returned = event.how == USC_HOW_RETURNED;
-  const bool has_result = (returned || event.how == USC_HOW_NO_ENTRY) && !(event.flags & USC_EVENT_NO_RESULT);
-  std::uint64_t duration = event.head.time > event.entry_ns ? event.head.time - event.entry_ns : 0;
+  const bool has_result = usc_event_has_result(&event) != 0;
+  std::uint64_t duration = usc_event_took(&event);
   if (returned) {
     duration = std::min(duration, duration_left_ - 1);
     duration_left_ -= duration;
   }
-  // A call that was attached to and returned stays `attached`: its duration is known from the attachment on only.
-  const std::uint8_t how =
-      attached && (returned || trace::is_unfinished(event.how)) ? std::uint8_t{USC_HOW_ATTACHED} : event.how;
   const trace::ImageId image = image_of(event, task);
   last_ns_ = std::max<std::uint64_t>({last_ns_, event.entry_ns, event.head.time});
 
@@ -187,7 +172,7 @@ Result<void> EventWriter::write_event(const trace::OrderedEvent& event, bool att
   };
   if (auto done = event_rows_->add(
           stored_time(event.entry_ns), returned ? std::optional(as_signed(duration)) : std::nullopt,
-          LastingText{trace::how_name(how)}, task.row, maybe_id(image), *kind,
+          LastingText{trace::how_name(usc_event_how(&event))}, task.row, maybe_id(image), *kind,
           has_result ? std::optional(std::int64_t{event.result}) : std::nullopt, maybe_id(stack), argument(0),
           argument(1), argument(2), argument(3), argument(4), argument(5), maybe_id(object));
       !done)
@@ -213,7 +198,7 @@ Result<void> EventWriter::write_event(const trace::OrderedEvent& event, bool att
   counted.returned = returned;
   counted.unfinished = trace::is_unfinished(event.how);
   counted.is_over = returned || event.how == USC_HOW_NO_ENTRY;
-  counted.attached = attached;
+  counted.attached = (event.flags & USC_EVENT_ATTACHED) != 0;
   counted.is_syscall = event.source == USC_SOURCE_SYSCALL;
   counted.is_call = traits.is_call;
   counted.waits = traits.waits;

@@ -81,8 +81,7 @@ class EventWriter {
     bool undefined = false;  // a definition is missing
   };
 
-  Result<void> write_event(const trace::OrderedEvent& event, bool attached, EventRowId id, ObjectRowId object,
-                           CountedEvent& counted);
+  Result<void> write_event(const trace::OrderedEvent& event, EventRowId id, ObjectRowId object, CountedEvent& counted);
   Result<ObjectRowId> write_details(const trace::OrderedEvent& event, const trace::OrderedCall& call, EventRowId id,
                                     CountedEvent& counted);
   void end_gaps(std::optional<std::uint64_t> recorded_until);

@@ -11,6 +11,7 @@
 #include "store/write/wants_name.h"
 #include "support/text.h"
 #include "syscalls/syscall_table.h"
+#include "trace/how.h"
 
 namespace uscope::store {
 namespace {
@@ -80,7 +81,7 @@ Result<bool> SetWriter::write_of(const Look& look, EventRowId event_id, const us
   const auto at = look.calls.find(event.head.task);
   if (at == look.calls.end()) return false;
   const usc_thread_look& thread = *at->second.thread;
-  const bool goes_on = event.how == USC_HOW_OPEN || event.how == USC_HOW_ATTACHED;
+  const bool goes_on = trace::is_unfinished(event.how);
   const bool is_same = event.abi == thread.abi && event.kind == thread.nr &&
                        std::equal(std::begin(event.args), std::end(event.args), std::begin(thread.args));
   if (!is_same || event.entry_ns > thread.head.time || (!goes_on && event.head.time < thread.head.time)) return false;

@@ -10,7 +10,8 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <ctime>
+
+#include "support/clock_offsets.h"
 
 namespace uscope::tracer {
 namespace {
@@ -18,12 +19,6 @@ namespace {
 constexpr std::int64_t kSecond = 1'000'000'000;
 // File times come from a clock that advances with the timer tick, 10 ms at most.
 constexpr std::int64_t kTickNs = 20'000'000;
-
-std::int64_t now_ns(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return now.tv_sec * kSecond + now.tv_nsec;
-}
 
 std::string read_small(int folder, const char* name) {
   const UniqueFd fd(openat(folder, name, O_RDONLY | O_CLOEXEC));
@@ -50,7 +45,7 @@ std::optional<PerfMapFile> PerfMapFile::of_process(std::uint32_t pid, std::uint6
   file.process_.reset(open(fmt::format("/proc/{}", pid).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!file.process_) return std::nullopt;
   const auto started = start_of_process(read_small(file.process_.get(), "stat"));
-  const std::int64_t since_boot = static_cast<std::int64_t>(seen_ns) + now_ns(CLOCK_BOOTTIME) - now_ns(CLOCK_MONOTONIC);
+  const std::int64_t since_boot = static_cast<std::int64_t>(seen_ns) + clock_offsets().boot;
   if (!started || *started > since_boot + kTickNs) return std::nullopt;
   const UniqueFd root(openat(file.process_.get(), "root", O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!root) return std::nullopt;
@@ -106,7 +101,7 @@ PerfMapBytes PerfMapFile::read(const std::string& name, const Lifetime& lifetime
     return map;
   }
   const Stamp stamp{status.st_ino, status.st_size, status.st_mtim.tv_sec * kSecond + status.st_mtim.tv_nsec};
-  const std::int64_t written = stamp.mtime_ns - now_ns(CLOCK_REALTIME) + now_ns(CLOCK_MONOTONIC);
+  const std::int64_t written = stamp.mtime_ns - clock_offsets().real;
   if (written < static_cast<std::int64_t>(lifetime.from_ns) - kTickNs) return map;
   if (lifetime.until_ns && written > static_cast<std::int64_t>(*lifetime.until_ns) + kTickNs) return map;
   if (changed_only && name == last_name_ && stamp == last_stamp_) {

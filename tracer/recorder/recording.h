@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "support/clock_offsets.h"
 #include "symbolizer/reader/reader_processes.h"
 #include "symbolizer/reader/row_cache.h"
 #include "trace/raw_writer.h"
@@ -21,7 +22,6 @@
 #include "tracer/files/row_build_queue.h"
 #include "tracer/process/cpu_times.h"
 #include "tracer/process/launcher.h"
-#include "tracer/recorder/clock_offsets.h"
 #include "tracer/recorder/recorder.h"
 #include "tracer/recorder/signal_rule.h"
 #include "tracer/recorder/signal_watch.h"

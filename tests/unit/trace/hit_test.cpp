@@ -42,6 +42,34 @@ TEST(Hit, IsAnEvent) {
   EXPECT_EQ(event.flags, USC_EVENT_NO_RESULT | USC_EVENT_ATTACHED);
 }
 
+TEST(Hit, ALoggedRecordIsAnEvent) {
+  usc_logged logged{};
+  logged.head.task = 7;
+  logged.head.time = 30;
+  for (std::size_t i = 0; i < USC_LOGGED_VALUES; i++) logged.value[i] = 100 + i;
+  logged.values = 2;
+  logged.stack = 8;
+  logged.image = 9;
+  logged.kind = 3;
+  const Event event = event_of_logged(logged);
+  EXPECT_EQ(event.head.task, 7U);
+  EXPECT_EQ(event.entry_ns, 30U);
+  EXPECT_EQ(event.head.time, 30U);
+  EXPECT_EQ(event.args[0], 100U);
+  EXPECT_EQ(event.args[1], 101U);
+  EXPECT_EQ(event.args[2], 0U) << "it has two values";
+  EXPECT_EQ(event.stack, 8U);
+  EXPECT_EQ(event.image, 9U);
+  EXPECT_EQ(event.kind, 3U);
+  EXPECT_EQ(event.how, USC_HOW_LOGGED);
+  EXPECT_EQ(event.flags, USC_EVENT_NO_RESULT);
+  EXPECT_EQ(event.source, USC_SOURCE_LOGGED) << "version 4 of the records has 0";
+  logged.source = USC_SOURCE_TRACEPOINT;
+  logged.values = 255;
+  EXPECT_EQ(event_of_logged(logged).source, USC_SOURCE_TRACEPOINT);
+  EXPECT_EQ(event_of_logged(logged).args[USC_LOGGED_VALUES - 1], 99U + USC_LOGGED_VALUES);
+}
+
 TEST(Hit, KindsHaveANameAndArgumentsWithTypes) {
   const KindText kind = kind_text(std::string_view("libc.so.6:read\0fd:int\0data:std::string *\0bare\0a\xff:\0", 50));
   EXPECT_EQ(kind.name, "libc.so.6:read");

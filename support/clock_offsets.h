@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// How far the system's clocks are from the one that a trace runs by.
+// The differences between the system's other clocks and CLOCK_MONOTONIC, which records have their times of.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 #include "support/clock.h"
 
-namespace uscope::tracer {
+namespace uscope {
 
 // Differences of other clocks to CLOCK_MONOTONIC, which is affected neither by setting the clock nor by suspension.
 struct ClockOffsets {
@@ -25,4 +25,4 @@ struct ClockOffsets {
   return {read(CLOCK_REALTIME) - monotonic, read(CLOCK_BOOTTIME) - monotonic};
 }
 
-}  // namespace uscope::tracer
+}  // namespace uscope
