@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <unordered_set>
+#include <utility>
 
+#include "live/query/stand_ins.h"
 #include "trace/hit.h"
-#include "trace/how.h"
 #include "trace/loss_class.h"
-#include "trace/raw_record.h"
 #include "trace/record_type.h"
 #include "trace/signal_info.h"
 
@@ -27,6 +28,7 @@ IntervalStore::IntervalStore(const Plan& plan, std::uint64_t interval_ns, std::u
       length_ns_(length_ns),
       folder_(folder),
       close_(std::move(close)),
+      window_({.descriptors = plan.needs.objects, .looks = false}),
       sequence_(kMostProcessors),
       most_stacks_(most_stacks),
       stacks_allowed_(most_stacks) {
@@ -62,9 +64,9 @@ IntervalStore::Interval& IntervalStore::interval_of(std::uint64_t time) {
   return intervals_.back();
 }
 
-Result<IntervalTrace*> IntervalStore::trace_of(Interval& interval) {
+Result<live::WindowTrace*> IntervalStore::trace_of(Interval& interval) {
   if (!interval.trace) {
-    auto begun = IntervalTrace::begin(folder_, start_ns_, utc_offset_ns_);
+    auto begun = live::WindowTrace::begin(folder_, start_ns_, utc_offset_ns_);
     if (!begun) return begun.error();
     interval.trace.emplace(std::move(*begun));
   }
@@ -95,36 +97,24 @@ Result<void> IntervalStore::take(const usc_record& record) {
     case USC_RECORD_PARTIAL:
       return {};  // add() has had its row; its number counts for the sequence
     case USC_RECORD_LOSS:
-      if (plan_.needs.objects) descriptors_.take(record);
+      window_.define(record);
       return take_loss(trace::record_as<usc_loss>(record));
     case USC_RECORD_STRING:
       return plan_.needs.objects ? take_string(trace::record_as<usc_string>(record)) : Result<void>();
     default:
-      if (!definitions_.take(record) && plan_.needs.objects) descriptors_.take(record);
+      window_.define(record);
       return {};
   }
 }
 
 Result<void> IntervalStore::take_event(const trace::Event& event) {
-  Task& task = tasks_[trace::TaskId(event.head.task)];
-  if (trace::is_unfinished(event.how)) {
-    task.call.add(event);
-    return {};
-  }
-  Interval& interval = interval_of(event.head.time);
-  const trace::Event whole = task.call.end(event);
-  return put(interval, whole, whole.head);
+  const auto whole = window_.open().take_call(event);
+  return whole ? put(interval_of(event.head.time), *whole, whole->head) : Result<void>();
 }
 
 // What lasts belongs, like a call, to the interval in which it ended.
 Result<void> IntervalStore::take_hit(const usc_hit& hit) {
-  const std::tuple key(trace::TaskId(hit.head.task), std::uint64_t{hit.entry_ns}, std::uint8_t{hit.source});
-  if (hit.how == USC_HOW_OPEN) {
-    const auto* bytes = reinterpret_cast<const char*>(&hit);
-    open_hits_.insert_or_assign(key, std::vector<char>(bytes, bytes + hit.head.size));
-    return {};
-  }
-  open_hits_.erase(key);
+  if (!window_.open().take_hit(hit)) return {};
   return put(interval_of(hit.head.time), trace::event_of_hit(hit), hit.head);
 }
 
@@ -138,9 +128,9 @@ Result<void> IntervalStore::take_loss(const usc_loss& loss) {
 
 // Of a call that has been seen before, on another processor, the string may belong to any interval that is open.
 Result<void> IntervalStore::take_string(const usc_string& string) {
-  Task& task = tasks_[trace::TaskId(string.head.task)];
-  if (string.entry_ns > task.call.done_ns()) {
-    task.strings.push_back(bytes_of_record(string.head));
+  const trace::TaskId task(string.head.task);
+  if (!window_.open().is_over(task, string.entry_ns)) {
+    window_.open().keep_part(task, string.entry_ns, string.head);
     return {};
   }
   for (Interval& interval : intervals_) {
@@ -148,9 +138,9 @@ Result<void> IntervalStore::take_string(const usc_string& string) {
     auto trace = trace_of(interval);
     if (!trace) return trace.error();
     if (auto done = (*trace)->append(string.head); !done) return done;
-    for (DescriptorChange& change : interval.changes)
+    for (live::DescriptorChange& change : interval.changes)
       if (change.event.head.task == string.head.task && change.event.entry_ns == string.entry_ns)
-        change.strings.push_back(bytes_of_record(string.head));
+        change.strings.push_back(live::keep(string.head));
   }
   return {};
 }
@@ -158,19 +148,12 @@ Result<void> IntervalStore::take_string(const usc_string& string) {
 // What the arguments of this call pointed to; and the call itself, if it changed descriptors.
 Result<void> IntervalStore::put_strings(Interval& interval, const trace::Event& event) {
   if (event.source != USC_SOURCE_SYSCALL) return {};
-  std::vector<std::vector<char>> own;
-  if (const auto task = tasks_.find(trace::TaskId(event.head.task)); task != tasks_.end())
-    std::erase_if(task->second.strings, [&](std::vector<char>& bytes) {
-      const auto& string = trace::record_as<usc_string>(*reinterpret_cast<const usc_record*>(bytes.data()));
-      if (string.entry_ns != event.entry_ns) return false;
-      own.push_back(std::move(bytes));
-      return true;
-    });
+  std::vector<live::KeptRecord> own = window_.open().take_parts(trace::TaskId(event.head.task), event.entry_ns);
   auto trace = trace_of(interval);
   if (!trace) return trace.error();
-  for (const std::vector<char>& bytes : own)
-    if (auto done = (*trace)->append(*reinterpret_cast<const usc_record*>(bytes.data())); !done) return done;
-  if (KeptDescriptors::is_change(event)) interval.changes.push_back({event, std::move(own)});
+  for (const live::KeptRecord& record : own)
+    if (auto done = write_kept(**trace, record); !done) return done;
+  if (live::KeptDescriptors::is_change(event)) interval.changes.push_back({event, std::move(own)});
   return {};
 }
 
@@ -202,7 +185,7 @@ void IntervalStore::add(const usc_query_row& row, const usc_query_steps* steps) 
 // What the kernel side has summed by then names the guises that it was summed under.
 bool IntervalStore::wants_sums() {
   if (wants_sums_) return true;
-  if (plan_.way != Way::kSums || !definitions_.guises().are_many() || round_ns_ == 0) return false;
+  if (plan_.way != Way::kSums || !window_.definitions().guises().are_many() || round_ns_ == 0) return false;
   replaced_by_ns_ = round_ns_;
   return true;
 }
@@ -221,9 +204,7 @@ std::set<trace::ImageId> IntervalStore::guises_in_use(std::size_t first_interval
       if (const auto serial = rows.word(row, *guise_word_)) in_use.emplace(static_cast<std::uint32_t>(*serial));
     for (const trace::Event& event : intervals_[i].whole) in_use.emplace(event.image);
   }
-  for (const auto& [serial, task] : tasks_)
-    if (task.call.event()) in_use.emplace(task.call.event()->image);
-  for (const auto& [key, bytes] : open_hits_) in_use.emplace(reinterpret_cast<const usc_hit*>(bytes.data())->image);
+  window_.open().each_event([&in_use](const usc_event& event) { in_use.emplace(event.image); });
   return in_use;
 }
 
@@ -239,25 +220,28 @@ void IntervalStore::replace_guises(const std::unordered_map<trace::ImageId, trac
 // A thread's guises of one name and user are one in the rows, so there are no more of them than the answer can show.
 void IntervalStore::forget_guises() {
   const std::uint64_t replaced_by_ns = *std::exchange(replaced_by_ns_, std::nullopt);
-  replace_guises(definitions_.guises().firsts());
+  replace_guises(window_.definitions().guises().firsts());
   std::set<trace::ImageId> in_use = guises_in_use(0);
-  definitions_.forget_guises(replaced_by_ns, in_use);
-  const auto beyond = definitions_.merge_guises();
+  window_.definitions().forget_guises(replaced_by_ns, in_use);
+  const auto beyond = window_.definitions().merge_guises();
   if (beyond.empty()) return;
   for (const auto& [serial, first] : beyond) intervals_.front().names_beyond += in_use.count(serial);
   replace_guises(beyond);
-  definitions_.forget_guises(replaced_by_ns, guises_in_use(0));
+  window_.definitions().forget_guises(replaced_by_ns, guises_in_use(0));
 }
 
 std::uint64_t IntervalStore::unknown_stacks(const Interval& interval) const {
-  return static_cast<std::uint64_t>(std::count_if(interval.stacks.begin(), interval.stacks.end(),
-                                                  [this](trace::StackId stack) { return !definitions_.knows(stack); }));
+  return static_cast<std::uint64_t>(
+      std::count_if(interval.stacks.begin(), interval.stacks.end(),
+                    [this](trace::StackId stack) { return !window_.definitions().knows(stack); }));
 }
 
 bool IntervalStore::stacks_are_known(const Interval& interval) {
   if (!plan_.needs.stack) return true;
   if (plan_.way == Way::kSums) {
-    const auto needs = [this](std::uint32_t stack) { return stack != 0 && !definitions_.knows(trace::StackId(stack)); };
+    const auto needs = [this](std::uint32_t stack) {
+      return stack != 0 && !window_.definitions().knows(trace::StackId(stack));
+    };
     const PartialRows& rows = interval.sums.rows();
     for (std::size_t row = 0; row < rows.size(); row++)
       if (needs(stack_of(rows.key(row), plan_.keys))) return false;
@@ -289,7 +273,7 @@ Result<void> IntervalStore::close_first(bool last) {
   auto trace = trace_of(interval);
   if (!trace) return trace.error();
   ClosedInterval closed;
-  StandIns stand_ins(definitions_);
+  StandIns stand_ins(window_.definitions());
   if (plan_.way == Way::kSums) {
     closed.rows = interval.sums.take_rows();
     const bool has_guises = (plan_.program.reads & 1U << USC_QUERY_GUISE) != 0;
@@ -312,26 +296,22 @@ Result<void> IntervalStore::close_first(bool last) {
       if (auto done = put_event(event); !done) return done;
     }
   }
-  if (auto done = definitions_.write(**trace, interval.stacks); !done) return done;
+  if (auto done = window_.definitions().write(**trace, interval.stacks); !done) return done;
   if (auto done = stand_ins.write(**trace); !done) return done;
-  if (auto done = descriptors_.write(**trace); !done) return done;
+  if (auto done = window_.descriptors().write(**trace); !done) return done;
   closed.facts.from_ns = interval.from_ns;
   closed.facts.until_ns =
       interval.until_ns == kNever || last ? std::max(last_ns_, interval.from_ns) : interval.until_ns;
   closed.facts.events = interval.events;
   closed.facts.lost = interval.lost;
   closed.facts.without_stack = unknown_stacks(interval);
-  closed.facts.names_beyond = interval.names_beyond + definitions_.take_names_beyond();
+  closed.facts.names_beyond = interval.names_beyond + window_.definitions().take_names_beyond();
   closed.bytes = (*trace)->bytes();
   closed.facts.last = last;
   auto file = (*trace)->end();
   if (!file) return file.error();
   closed.trace = std::move(*file);
   forget_ended(interval);
-  std::erase_if(tasks_, [this](const auto& entry) {
-    const auto& [serial, task] = entry;
-    return !task.call.event() && !definitions_.knows(serial);
-  });
   if (intervals_.size() == 1 && !last) begin_next();  // its end is known, so it was not the last
   auto done = close_(std::move(closed));
   intervals_.pop_front();
@@ -342,22 +322,8 @@ Result<void> IntervalStore::close_first(bool last) {
 
 // A late record may still refer to a task that ended in this interval.
 void IntervalStore::forget_ended(Interval& closed) {
-  if (!plan_.needs.objects) {
-    definitions_.forget_ended(closed.from_ns, guises_in_use(1));
-    return;
-  }
-  descriptors_.add(std::move(closed.changes));
-  const auto process_of = [this](trace::TaskId task) { return definitions_.process_of(task); };
-  std::unordered_set<trace::ProcessId> needed;
-  for (const trace::TaskId task : definitions_.living(closed.from_ns)) needed.insert(process_of(task));
-  descriptors_.forget(process_of, needed, definitions_.descriptor_copies(KeptDescriptors::kAlways));
-  definitions_.forget_ended(closed.from_ns, guises_in_use(1),
-                            definitions_.living(closed.from_ns, descriptors_.tasks()));
-  for (auto& [serial, task] : tasks_)
-    std::erase_if(task.strings, [&, done = task.call.done_ns()](const std::vector<char>& bytes) {
-      const auto& string = trace::record_as<usc_string>(*reinterpret_cast<const usc_record*>(bytes.data()));
-      return string.entry_ns < done && string.head.time < closed.from_ns;
-    });
+  if (plan_.needs.objects) window_.descriptors().add(std::move(closed.changes));
+  window_.forget(closed.from_ns, guises_in_use(1));
 }
 
 void IntervalStore::on_stacks_resent(trace::StackId first) {
@@ -371,38 +337,29 @@ void IntervalStore::on_stacks_resent(trace::StackId first) {
 void IntervalStore::forget_stacks() {
   if (!new_from_ || intervals_.front().from_ns < new_from_ns_ + kOpenCallsNs) return;
   std::unordered_set<trace::StackId> in_use;
-  for (const auto& [serial, task] : tasks_)
-    if (task.call.event()) in_use.insert(trace::StackId(task.call.event()->stack));
-  definitions_.forget_stacks(*new_from_, in_use);
-  stacks_allowed_ = std::max(most_stacks_, 2 * definitions_.stacks());
+  window_.open().each_event([&in_use](const usc_event& event) { in_use.emplace(event.stack); });
+  window_.definitions().forget_stacks(*new_from_, in_use);
+  stacks_allowed_ = std::max(most_stacks_, 2 * window_.definitions().stacks());
   new_from_.reset();
   asked_for_stacks_ = false;
 }
 
-// At the end, a call that has not returned counts as a stored trace has it.
-Result<void> IntervalStore::put_open_calls() {
-  Interval& interval = intervals_.back();
-  for (auto& [serial, task] : tasks_) {
-    if (!task.call.event()) continue;
-    if (auto done = put(interval, *task.call.event(), task.call.event()->head); !done) return done;
-  }
-  tasks_.clear();
-  return {};
-}
-
-Result<void> IntervalStore::put_open_hits() {
-  for (const auto& [key, bytes] : open_hits_) {
-    const auto& hit = *reinterpret_cast<const usc_hit*>(bytes.data());
-    if (auto done = put(intervals_.back(), trace::event_of_hit(hit), hit.head); !done) return done;
-  }
-  open_hits_.clear();
+// At the end, what has not returned counts as a stored trace has it.
+Result<void> IntervalStore::put_open() {
+  Interval& last = intervals_.back();
+  live::OpenEvents& open = window_.open();
+  if (auto done = open.each_call([&](const trace::Event& event) { return put(last, event, event.head); }); !done)
+    return done;
+  if (auto done = open.each_hit([&](const usc_hit& hit) { return put(last, trace::event_of_hit(hit), hit.head); });
+      !done)
+    return done;
+  open.clear();
   return {};
 }
 
 Result<void> IntervalStore::finish() {
   if (!trouble_) return trouble_;
-  if (auto done = put_open_calls(); !done) return done;
-  if (auto done = put_open_hits(); !done) return done;
+  if (auto done = put_open(); !done) return done;
   intervals_.back().lost += sequence_.unexplained();
   while (!intervals_.empty())
     if (auto done = close_first(intervals_.size() == 1); !done) return done;

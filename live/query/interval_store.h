@@ -13,23 +13,17 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
 #include <optional>
 #include <set>
-#include <tuple>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
-#include "live/query/interval_trace.h"
-#include "live/query/kept_definitions.h"
-#include "live/query/kept_descriptors.h"
 #include "live/query/partial_events.h"
 #include "live/query/sums.h"
+#include "live/window/window.h"
 #include "query/plan/plan.h"
 #include "support/clock_offsets.h"
-#include "trace/call_join.h"
 #include "trace/hit.h"
 #include "trace/sequence_check.h"
 #include "trace/sink.h"
@@ -97,14 +91,16 @@ class IntervalStore : public trace::RecordSink {
   [[nodiscard]] bool wants_losses() const { return wants_losses_; }
   void on_losses_recorded() { wants_losses_ = false; }
   // So many stacks are kept that some are to be forgotten.
-  [[nodiscard]] bool wants_stacks() const { return !asked_for_stacks_ && definitions_.stacks() > stacks_allowed_; }
+  [[nodiscard]] bool wants_stacks() const {
+    return !asked_for_stacks_ && window_.definitions().stacks() > stacks_allowed_;
+  }
   void on_stacks_resent(trace::StackId first);
 
-  // How many names and users of threads are kept (live/query/guises.h).
-  [[nodiscard]] std::size_t kept_guises() const { return definitions_.guises().size(); }
+  // How many names and users of threads are kept (live/window/guises.h).
+  [[nodiscard]] std::size_t kept_guises() const { return window_.definitions().guises().size(); }
 
   // How many calls are kept for later intervals' descriptors.
-  [[nodiscard]] std::size_t kept_changes() const { return descriptors_.size(); }
+  [[nodiscard]] std::size_t kept_changes() const { return window_.descriptors().size(); }
 
   // Once the tracer has ended: closes what is left, with the calls that are open.
   Result<void> finish();
@@ -114,25 +110,19 @@ class IntervalStore : public trace::RecordSink {
     explicit Interval(const usc_query& program) : sums(program) {}
     std::uint64_t from_ns = 0;
     std::uint64_t until_ns = 0;
-    std::optional<IntervalTrace> trace;  // empty: no record so far
+    std::optional<live::WindowTrace> trace;  // empty: no record so far
     Sums sums;
     std::vector<trace::Event> whole;
-    std::unordered_set<trace::StackId> stacks;
-    std::vector<DescriptorChange> changes;
+    std::set<trace::StackId> stacks;
+    std::vector<live::DescriptorChange> changes;
     std::uint64_t events = 0;
     std::uint64_t lost = 0;
     std::uint64_t names_beyond = 0;
   };
-  struct Task {
-    trace::OpenCall call;
-    // What arguments of calls pointed to that have not ended, or not been seen.
-    std::vector<std::vector<char>> strings;
-  };
-
   Interval& interval_of(std::uint64_t time);
   void begin_next();
   [[nodiscard]] std::uint64_t end_of(std::uint64_t from_ns) const;
-  Result<IntervalTrace*> trace_of(Interval& interval);
+  Result<live::WindowTrace*> trace_of(Interval& interval);
   Result<void> take(const usc_record& record);
   Result<void> take_event(const trace::Event& event);
   Result<void> take_hit(const usc_hit& hit);
@@ -141,8 +131,7 @@ class IntervalStore : public trace::RecordSink {
   Result<void> put_strings(Interval& interval, const trace::Event& event);
   void forget_ended(Interval& closed);
   Result<void> put(Interval& interval, const trace::Event& event, const usc_record& record);
-  Result<void> put_open_calls();
-  Result<void> put_open_hits();
+  Result<void> put_open();
   [[nodiscard]] bool stacks_are_known(const Interval& interval);
   [[nodiscard]] std::uint64_t unknown_stacks(const Interval& interval) const;
   Result<void> close_first(bool last);
@@ -160,11 +149,7 @@ class IntervalStore : public trace::RecordSink {
   std::uint64_t start_ns_ = 0;
   std::uint64_t last_ns_ = 0;  // of all records
   std::deque<Interval> intervals_;
-  KeptDefinitions definitions_;
-  KeptDescriptors descriptors_;  // of a question that needs objects
-  std::unordered_map<trace::TaskId, Task> tasks_;
-  // Hits that are not over: the last record of each, by task, entry and source.
-  std::map<std::tuple<trace::TaskId, std::uint64_t, std::uint8_t>, std::vector<char>> open_hits_;
+  live::Window window_;
   trace::SequenceCheck sequence_;
   std::uint64_t bytes_ = 0;
   std::size_t most_stacks_;

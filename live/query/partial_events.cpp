@@ -91,7 +91,7 @@ usc_event event_of(const usc_query_key& key, const std::vector<KeyWord>& keys, s
   return event;
 }
 
-Result<void> append_event(IntervalTrace& to, const trace::Event& event) {
+Result<void> append_event(live::WindowTrace& to, const trace::Event& event) {
   if (event.source == USC_SOURCE_SYSCALL) return to.append(event.head);
   if (trace::is_of_probes(event.source)) {
     usc_hit hit{};

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "live/query/interval_trace.h"
 #include "live/query/sums.h"
+#include "live/window/window_trace.h"
 #include "query/plan/plan.h"
 #include "support/result.h"
 #include "trace/hit.h"
@@ -24,7 +24,7 @@ namespace uscope::query {
 [[nodiscard]] std::vector<std::uint32_t> events_of(const PartialRows& rows, const std::vector<KeyWord>& keys);
 
 // Writes an event of any source as the record that such events have.
-Result<void> append_event(IntervalTrace& to, const trace::Event& event);
+Result<void> append_event(live::WindowTrace& to, const trace::Event& event);
 
 // The stack in the key of a row; 0: none, or it is no key.
 [[nodiscard]] std::uint32_t stack_of(const usc_query_key& key, const std::vector<KeyWord>& keys);

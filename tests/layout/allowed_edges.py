@@ -96,8 +96,9 @@ ALLOWED = {
         "include/uscope support support/process support/sandbox symbolizer/names syscalls trace tracer/collect tracer/files "
         "tracer/jit tracer/model"),
     "live/query": (
-        "descriptors include/uscope query/plan query/sql store store/db store/files support support/process support/sandbox "
-        "symbolizer/names syscalls trace"),
+        "include/uscope live/window query/plan query/sql store store/db store/files support support/process support/sandbox "
+        "symbolizer/names trace"),
+    "live/window": "descriptors include/uscope support syscalls trace",
     "exporters": "analyzer/read store/db support trace",
     "exporters/profiles": "analyzer/read exporters store/db support",
     "exporters/timelines": "analyzer/read exporters store/db support trace",

@@ -103,7 +103,7 @@ TEST_F(IntervalGuises, GuisesAreBoundedByWhatTheAnswerShows) {
     for (const usc_query_row& row : std::exchange(in_kernel, {})) store_->add(row);
     store_->on_sums_sent();
   }
-  EXPECT_LE(most, 3 * kMostGuises + 1000);
+  EXPECT_LE(most, 3 * live::kMostGuises + 1000);
   for (const usc_query_row& row : in_kernel) store_->add(row);
   store_->on_sums_sent();
   const char* const question =
@@ -136,7 +136,7 @@ TEST_F(IntervalGuises, NamesBeyondTheBoundAreOneAndTold) {
     most = std::max(most, store_->kept_guises());
     if (i == kRenames - 1 || store_->wants_sums()) store_->on_sums_sent();
   }
-  EXPECT_LE(most, 2 * kMostGuiseNames + 1000);
+  EXPECT_LE(most, 2 * live::kMostGuiseNames + 1000);
   const char* const question =
       "SELECT count(*) > 60000, sum(n), sum(iif(thread = '?', n, 0)) > 60000, sum(iif(thread = 'late', n, 0)) "
       "FROM (SELECT tid, thread, sum(n) AS n FROM partial GROUP BY tid, thread)";

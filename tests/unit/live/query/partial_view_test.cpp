@@ -57,7 +57,7 @@ class PartialViewTest : public testing::Test {
     Sums sums(plan_.program);
     for (const usc_query_row& one : of_interval) sums.add(one);
     PartialRows rows = sums.take_rows();
-    auto trace = IntervalTrace::begin(folder_.get(), 1, 0);
+    auto trace = live::WindowTrace::begin(folder_.get(), 1, 0);
     if (!trace) return trace.error();
     std::uint32_t events = 0;
     const std::vector<std::uint32_t> numbers = events_of(rows, plan_.keys);

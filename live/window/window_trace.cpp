@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "live/query/interval_trace.h"
+#include "live/window/window_trace.h"
 
 #include <utility>
 
 #include "support/private_file.h"
 
-namespace uscope::query {
+namespace uscope::live {
 
-Result<IntervalTrace> IntervalTrace::begin(int folder, std::uint64_t start_ns, std::int64_t utc_offset_ns) {
+Result<WindowTrace> WindowTrace::begin(int folder, std::uint64_t start_ns, std::int64_t utc_offset_ns) {
   auto file = open_nameless(folder);
   if (!file) return file.error();
   auto written = duplicate(file->get());
@@ -16,13 +16,12 @@ Result<IntervalTrace> IntervalTrace::begin(int folder, std::uint64_t start_ns, s
   header.start_ns = start_ns;
   header.utc_offset_ns = utc_offset_ns;
   header.cpus = 1;
-  auto writer =
-      trace::RawWriter::create(std::move(*written), "of an interval in the folder for temporary files", header);
+  auto writer = trace::RawWriter::create(std::move(*written), "in the folder for temporary files", header);
   if (!writer) return writer.error();
-  return IntervalTrace(std::move(*file), std::move(*writer));
+  return WindowTrace(std::move(*file), std::move(*writer));
 }
 
-Result<void> IntervalTrace::append(const usc_record& record) {
+Result<void> WindowTrace::append(const usc_record& record) {
   const auto* bytes = reinterpret_cast<const char*>(&record);
   record_.assign(bytes, bytes + record.size);
   auto& copy = *reinterpret_cast<usc_record*>(record_.data());
@@ -30,7 +29,7 @@ Result<void> IntervalTrace::append(const usc_record& record) {
   return writer_.append(copy);
 }
 
-Result<UniqueFd> IntervalTrace::end() {
+Result<UniqueFd> WindowTrace::end() {
   usc_cpu_total total{};
   total.head.type = USC_RECORD_CPU_TOTAL;
   total.head.size = sizeof(total);
@@ -39,4 +38,4 @@ Result<UniqueFd> IntervalTrace::end() {
   return std::move(file_);
 }
 
-}  // namespace uscope::query
+}  // namespace uscope::live

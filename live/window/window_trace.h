@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The raw trace of one interval of a question: a file without a name, which the loader reads like any other.
+// A raw trace that holds a part of a longer one: a file without a name, which the loader reads like any other.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 #include "trace/raw_writer.h"
 #include "uscope/record.h"
 
-namespace uscope::query {
+namespace uscope::live {
 
-class IntervalTrace {
+class WindowTrace {
  public:
   // In this folder. It counts from `start_ns` on.
-  static Result<IntervalTrace> begin(int folder, std::uint64_t start_ns, std::int64_t utc_offset_ns);
+  static Result<WindowTrace> begin(int folder, std::uint64_t start_ns, std::int64_t utc_offset_ns);
 
-  // The records of one interval have gaps in their numbers: they are written without them.
+  // The records of a part have gaps in their numbers: they are written without them.
   Result<void> append(const usc_record& record);
   Result<void> append_meta(const char* key, const std::string& value) { return writer_.append_meta(key, value); }
   [[nodiscard]] std::uint64_t bytes() const { return writer_.bytes(); }
@@ -27,11 +27,11 @@ class IntervalTrace {
   Result<UniqueFd> end();
 
  private:
-  IntervalTrace(UniqueFd file, trace::RawWriter writer) : file_(std::move(file)), writer_(std::move(writer)) {}
+  WindowTrace(UniqueFd file, trace::RawWriter writer) : file_(std::move(file)), writer_(std::move(writer)) {}
 
   UniqueFd file_;
   trace::RawWriter writer_;
   std::vector<char> record_;  // kept for its memory
 };
 
-}  // namespace uscope::query
+}  // namespace uscope::live

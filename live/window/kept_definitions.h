@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What the records of a trace define, kept from interval to interval as the records themselves: tasks, images, files,
-// stacks. Each interval's trace gets what its events can refer to.
+// What the records of a trace define, kept as the records themselves: tasks, images, files, stacks, kinds. A trace of a
+// part of the time (an interval, a window) gets what its events can refer to.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,14 @@
 #include <utility>
 #include <vector>
 
-#include "live/query/guises.h"
-#include "live/query/interval_trace.h"
+#include "live/window/guises.h"
+#include "live/window/kept_record.h"
+#include "live/window/window_trace.h"
 #include "support/result.h"
 #include "trace/ids.h"
 #include "uscope/record.h"
 
-namespace uscope::query {
+namespace uscope::live {
 
 class KeptDefinitions {
  public:
@@ -30,8 +31,9 @@ class KeptDefinitions {
   [[nodiscard]] bool knows(trace::TaskId task) const { return tasks_.count(task) != 0; }
   [[nodiscard]] bool knows(trace::StackId stack) const { return stacks_.count(stack) != 0; }
 
+  Result<void> write(WindowTrace& to) const;
   // Writes all but stacks, of which these.
-  Result<void> write(IntervalTrace& to, const std::unordered_set<trace::StackId>& stacks) const;
+  Result<void> write(WindowTrace& to, const std::set<trace::StackId>& stacks) const;
 
   // Tasks that have not ended before this time, those that made them, and so on; with `also`.
   [[nodiscard]] std::unordered_set<trace::TaskId> living(std::uint64_t before_ns,
@@ -66,13 +68,12 @@ class KeptDefinitions {
   [[nodiscard]] std::size_t jit_names() const { return jit_names_.size(); }
 
  private:
-  using Bytes = std::vector<char>;
-  using Changes = std::map<std::uint64_t, Bytes>;  // by the time since which a task has had each
+  using Changes = std::map<std::uint64_t, KeptRecord>;  // by the time since which a task has had each
   struct Task {
-    Bytes start;
+    KeptRecord start;
     Changes names;
     Changes users;
-    Bytes end;
+    KeptRecord end;
     trace::ProcessId process;
     trace::ImageId inherited;
     trace::MmId mm;
@@ -82,30 +83,30 @@ class KeptDefinitions {
     bool shares = false;       // its maker's descriptors
   };
   struct Image {
-    Bytes exec;
+    KeptRecord exec;
     trace::ProcessId process;
     std::uint64_t time = 0;
     trace::MmId mm;
   };
   struct File {
-    Bytes announced;
-    Bytes described;
+    KeptRecord announced;
+    KeptRecord described;
   };
 
   void take_jit_name(const usc_jit_name& name);
   void take_change(Changes& changes, const usc_record& record);
 
-  std::map<std::string, Bytes> meta_;
+  std::map<std::string, KeptRecord> meta_;
   std::uint64_t names_beyond_ = 0;
   std::map<trace::TaskId, Task> tasks_;
   Guises guises_;
   std::map<trace::ImageId, Image> images_;
   std::map<trace::FileId, File> files_;
-  std::map<std::pair<trace::MmId, std::uint64_t>, Bytes> jit_names_;
-  std::unordered_map<trace::StackId, Bytes> stacks_;
-  std::map<std::pair<std::uint8_t, std::uint32_t>, Bytes> kinds_;
-  std::map<std::pair<std::uint8_t, std::uint32_t>, Bytes> result_types_;  // what is told of a kind the second time
-  std::map<trace::PlaceId, Bytes> places_;
+  std::map<std::pair<trace::MmId, std::uint64_t>, KeptRecord> jit_names_;
+  std::unordered_map<trace::StackId, KeptRecord> stacks_;
+  std::map<std::pair<std::uint8_t, std::uint32_t>, KeptRecord> kinds_;
+  std::map<std::pair<std::uint8_t, std::uint32_t>, KeptRecord> result_types_;  // what is told of a kind the second time
+  std::map<trace::PlaceId, KeptRecord> places_;
 };
 
-}  // namespace uscope::query
+}  // namespace uscope::live

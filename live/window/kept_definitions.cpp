@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "live/query/kept_definitions.h"
+#include "live/window/kept_definitions.h"
 
 #include <algorithm>
 #include <string_view>
 
 #include "trace/record_type.h"
 
-namespace uscope::query {
+namespace uscope::live {
 namespace {
-
-std::vector<char> bytes_of(const usc_record& record) {
-  const auto* bytes = reinterpret_cast<const char*>(&record);
-  return {bytes, bytes + record.size};
-}
-
-Result<void> append(IntervalTrace& to, const std::vector<char>& bytes) {
-  return bytes.empty() ? Result<void>() : to.append(*reinterpret_cast<const usc_record*>(bytes.data()));
-}
 
 template <std::size_t N>
 void set_name(char (&name)[N], std::string_view text) {
@@ -33,13 +24,13 @@ bool KeptDefinitions::take(const usc_record& record) {
       std::string_view key;
       std::string_view value;
       if (trace::split_meta(trace::tail_of(trace::record_as<usc_meta>(record)), key, value))
-        meta_[std::string(key)] = bytes_of(record);
+        meta_[std::string(key)] = keep(record);
       return true;
     }
     case USC_RECORD_TASK: {
       const auto& start = trace::record_as<usc_task>(record);
       Task& known = tasks_[task];  // its name or end may have come first, from another processor's ring
-      known.start = bytes_of(record);
+      known.start = keep(record);
       known.process = trace::ProcessId(start.process);
       known.inherited = trace::ImageId(start.image);
       known.mm = trace::MmId(start.mm);
@@ -58,40 +49,40 @@ bool KeptDefinitions::take(const usc_record& record) {
       guises_.take(trace::record_as<usc_guise>(record));
       return true;
     case USC_RECORD_TASK_EXIT:
-      tasks_[task].end = bytes_of(record);
+      tasks_[task].end = keep(record);
       tasks_[task].end_ns = record.time;
       return true;
     case USC_RECORD_EXEC: {
       const auto& exec = trace::record_as<usc_exec>(record);
-      images_[trace::ImageId(exec.image)] = {bytes_of(record), trace::ProcessId(exec.process), record.time,
+      images_[trace::ImageId(exec.image)] = {keep(record), trace::ProcessId(exec.process), record.time,
                                              trace::MmId(exec.mm)};
       return true;
     }
     case USC_RECORD_FILE:
-      files_[trace::FileId(trace::record_as<usc_file>(record).file)].announced = bytes_of(record);
+      files_[trace::FileId(trace::record_as<usc_file>(record).file)].announced = keep(record);
       return true;
     case USC_RECORD_FILE_INFO:
-      files_[trace::FileId(trace::record_as<usc_file_info>(record).file)].described = bytes_of(record);
+      files_[trace::FileId(trace::record_as<usc_file_info>(record).file)].described = keep(record);
       return true;
     case USC_RECORD_STACK:
-      stacks_[trace::StackId(trace::record_as<usc_stack>(record).stack)] = bytes_of(record);
+      stacks_[trace::StackId(trace::record_as<usc_stack>(record).stack)] = keep(record);
       return true;
     case USC_RECORD_JIT_NAME:
       take_jit_name(trace::record_as<usc_jit_name>(record));
       return true;
     case USC_RECORD_LOG_KIND: {
       const auto& kind = trace::record_as<usc_log_kind>(record);
-      kinds_.try_emplace({kind.source, kind.kind}, bytes_of(record));
+      kinds_.try_emplace({kind.source, kind.kind}, keep(record));
       return true;
     }
     case USC_RECORD_KIND: {
       const auto& kind = trace::record_as<usc_kind>(record);
-      if (!kinds_.try_emplace({kind.source, kind.kind}, bytes_of(record)).second)
-        result_types_.try_emplace({kind.source, kind.kind}, bytes_of(record));
+      if (!kinds_.try_emplace({kind.source, kind.kind}, keep(record)).second)
+        result_types_.try_emplace({kind.source, kind.kind}, keep(record));
       return true;
     }
     case USC_RECORD_KERNEL_PLACE:
-      places_.try_emplace(trace::PlaceId(trace::record_as<usc_kernel_place>(record).place), bytes_of(record));
+      places_.try_emplace(trace::PlaceId(trace::record_as<usc_kernel_place>(record).place), keep(record));
       return true;
     default:
       return false;
@@ -104,19 +95,19 @@ void KeptDefinitions::take_change(Changes& changes, const usc_record& record) {
   constexpr std::size_t kMostChanges = 4096;  // of one task, from one interval's end to the next
   if (changes.size() >= kMostChanges) {
     names_beyond_++;
-    Bytes& last = std::prev(changes.end())->second;
+    KeptRecord& last = std::prev(changes.end())->second;
     if (changes.size() > kMostChanges)
       changes.erase(std::prev(changes.end()));
     else if (record.type == USC_RECORD_TASK_NAME)
       set_name(reinterpret_cast<usc_task_name*>(last.data())->name, kNoName);
   }
-  changes[record.time] = bytes_of(record);
+  changes[record.time] = keep(record);
 }
 
 std::optional<usc_task> KeptDefinitions::task_as(trace::TaskId task, trace::ImageId serial) const {
   const auto known = tasks_.find(task);
   if (known == tasks_.end() || known->second.start.empty()) return std::nullopt;
-  usc_task as_it_was = trace::record_as<usc_task>(*reinterpret_cast<const usc_record*>(known->second.start.data()));
+  usc_task as_it_was = as<usc_task>(known->second.start);
   as_it_was.flags &= USC_TASK_USER;  // no process begins with it
   as_it_was.image = guises_.image_of(trace::ImageId(as_it_was.image)).value();
   const Guises::Guise* guise = guises_.find(serial);
@@ -124,14 +115,13 @@ std::optional<usc_task> KeptDefinitions::task_as(trace::TaskId task, trace::Imag
     set_name(as_it_was.name, guise->name);
     as_it_was.uid = guise->uid;
   } else if (const auto image = images_.find(serial); image != images_.end()) {
-    const auto& exec = trace::record_as<usc_exec>(*reinterpret_cast<const usc_record*>(image->second.exec.data()));
+    const auto& exec = as<usc_exec>(image->second.exec);
     // As the loader has it: another thread than the first one goes on as another task.
     if (exec.head.task == task.value() && (exec.old_tid == 0 || exec.old_tid == exec.tid)) {
       std::copy(std::begin(exec.name), std::end(exec.name), std::begin(as_it_was.name));
       const auto after = known->second.users.upper_bound(image->second.time);
       if (after != known->second.users.begin()) {
-        const auto& bytes = std::prev(after)->second;
-        as_it_was.uid = trace::record_as<usc_task_user>(*reinterpret_cast<const usc_record*>(bytes.data())).uid;
+        as_it_was.uid = as<usc_task_user>(std::prev(after)->second).uid;
       }
     }
   }
@@ -141,32 +131,38 @@ std::optional<usc_task> KeptDefinitions::task_as(trace::TaskId task, trace::Imag
 void KeptDefinitions::take_jit_name(const usc_jit_name& name) {
   constexpr std::size_t kMostNames = 100'000;  // compilers that make code for days
   if (jit_names_.size() >= kMostNames) jit_names_.clear();
-  jit_names_.try_emplace({trace::MmId(name.mm), name.address}, bytes_of(name.head));
+  jit_names_.try_emplace({trace::MmId(name.mm), name.address}, keep(name.head));
 }
 
-Result<void> KeptDefinitions::write(IntervalTrace& to, const std::unordered_set<trace::StackId>& stacks) const {
+Result<void> KeptDefinitions::write(WindowTrace& to) const {
+  std::set<trace::StackId> all;
+  for (const auto& [serial, bytes] : stacks_) all.insert(serial);
+  return write(to, all);
+}
+
+Result<void> KeptDefinitions::write(WindowTrace& to, const std::set<trace::StackId>& stacks) const {
   const auto all = [&to](const auto& list) -> Result<void> {
     for (const auto& [key, bytes] : list)
-      if (auto done = append(to, bytes); !done) return done;
+      if (auto done = write_kept(to, bytes); !done) return done;
     return {};
   };
   if (auto done = all(meta_); !done) return done;
   for (const auto& [serial, image] : images_)
-    if (auto done = append(to, image.exec); !done) return done;
+    if (auto done = write_kept(to, image.exec); !done) return done;
   for (const auto& [serial, task] : tasks_) {
-    if (auto done = append(to, task.start); !done) return done;
+    if (auto done = write_kept(to, task.start); !done) return done;
     if (auto done = all(task.names); !done) return done;
     if (auto done = all(task.users); !done) return done;
-    if (auto done = append(to, task.end); !done) return done;
+    if (auto done = write_kept(to, task.end); !done) return done;
   }
   for (const auto& [serial, file] : files_)
-    for (const Bytes* part : {&file.announced, &file.described})
-      if (auto done = append(to, *part); !done) return done;
+    for (const KeptRecord* part : {&file.announced, &file.described})
+      if (auto done = write_kept(to, *part); !done) return done;
   // In their order, so that a trace that is taken again numbers them alike.
-  for (const trace::StackId stack : std::set<trace::StackId>(stacks.begin(), stacks.end())) {
+  for (const trace::StackId stack : stacks) {
     const auto known = stacks_.find(stack);
     if (known == stacks_.end()) continue;
-    if (auto done = append(to, known->second); !done) return done;
+    if (auto done = write_kept(to, known->second); !done) return done;
   }
   if (auto done = all(jit_names_); !done) return done;
   if (auto done = all(kinds_); !done) return done;
@@ -250,4 +246,4 @@ void KeptDefinitions::forget_ended(std::uint64_t before_ns, const std::set<trace
   std::erase_if(jit_names_, [&](const auto& entry) { return spaces.count(entry.first.first) == 0; });
 }
 
-}  // namespace uscope::query
+}  // namespace uscope::live

@@ -13,15 +13,11 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
-#include "live/query/interval_trace.h"
-#include "support/result.h"
-#include "trace/hit.h"
 #include "trace/ids.h"
 #include "uscope/record.h"
 
-namespace uscope::query {
+namespace uscope::live {
 
 // So many names, and users, that a thread had before an interval are kept: a call that lasts began under one of them.
 constexpr std::size_t kFormerNames = 16;
@@ -68,24 +64,4 @@ class Guises {
   std::size_t allowed_ = kMostGuises;
 };
 
-class KeptDefinitions;
-
-// Tasks in a trace that stand for tasks under the name and user that they had once: one for each task and guise among
-// its events.
-class StandIns {
- public:
-  // `definitions` must outlive this object.
-  explicit StandIns(const KeptDefinitions& definitions) : definitions_(definitions) {}
-
-  // Gives the event its image, and a task that has the name and user which its own had.
-  void give(usc_event& event);
-  // Defines the tasks that events were given.
-  Result<void> write(IntervalTrace& to) const;
-
- private:
-  const KeptDefinitions& definitions_;
-  std::map<std::pair<trace::TaskId, trace::ImageId>, std::uint32_t> serials_;
-  std::vector<usc_task> tasks_;
-};
-
-}  // namespace uscope::query
+}  // namespace uscope::live

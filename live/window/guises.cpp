@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "live/query/guises.h"
+#include "live/window/guises.h"
 
 #include <string_view>
 #include <tuple>
 
-#include "live/query/kept_definitions.h"
 #include "trace/raw_record.h"
 
-namespace uscope::query {
-namespace {
-
-constexpr std::uint32_t kFirstStandIn = 0x80000000U;  // the kernel side's serials begin at 1
-
-}  // namespace
+namespace uscope::live {
 
 void Guises::take(const usc_guise& record) {
   guises_[trace::ImageId(record.guise)] = {trace::TaskId(record.head.task), trace::ImageId(record.image),
@@ -72,27 +66,4 @@ std::unordered_map<trace::ImageId, trace::ImageId> Guises::merge_beyond_shares()
   return merged;
 }
 
-void StandIns::give(usc_event& event) {
-  const trace::TaskId task(event.head.task);
-  const trace::ImageId guise(event.image);
-  const auto [at, is_new] = serials_.try_emplace({task, guise}, 0U);
-  if (is_new) {
-    if (auto as_it_was = definitions_.task_as(task, guise)) {
-      at->second = kFirstStandIn | static_cast<std::uint32_t>(tasks_.size());
-      as_it_was->head.task = at->second;
-      tasks_.push_back(*as_it_was);
-    } else {
-      at->second = event.head.task;
-    }
-  }
-  event.head.task = at->second;
-  event.image = definitions_.image_of(guise).value();
-}
-
-Result<void> StandIns::write(IntervalTrace& to) const {
-  for (const usc_task& task : tasks_)
-    if (auto done = to.append(task.head); !done) return done;
-  return {};
-}
-
-}  // namespace uscope::query
+}  // namespace uscope::live

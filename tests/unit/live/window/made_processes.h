@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Objects have the same names whether a session is cut into intervals or not: of made processes that open, copy, close
-// and rename at random, fork and end, with descriptors as the kernel would number them.
-#include "live/query/kept_descriptors.h"
-
-#include <gtest/gtest.h>
+// Records of made processes that open, copy, close and rename at random, fork and end, with descriptors as the kernel
+// would number them.
+#pragma once
 
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -11,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <map>
 #include <random>
 #include <set>
@@ -18,21 +17,17 @@
 #include <utility>
 #include <vector>
 
-#include "live/query/interval_store.h"
-#include "store/reused_store.h"
-#include "support/private_file.h"
+#include "live/window/kept_record.h"
 #include "syscalls/syscall_table.h"
-#include "trace/raw_reader.h"
 #include "trace/record_builder.h"
 
-namespace uscope::query {
-namespace {
+namespace uscope::live {
 
-constexpr std::uint64_t kWorldBegins = 5'000'000'000;
+inline constexpr std::uint64_t kWorldBegins = 5'000'000'000;
 
-using MadeRecords = std::vector<std::vector<char>>;
+using MadeRecords = std::vector<KeptRecord>;
 
-std::uint32_t number_of(const char* call) {
+inline std::uint32_t number_of(const char* call) {
   return syscalls::syscall_number(USC_ABI_X86_64, call).value_or(0);
 }
 
@@ -51,7 +46,7 @@ class MadeProcesses {
 
   template <typename Record>
   void add(trace::RecordBuilder<Record> record) {
-    records_.push_back(bytes_of_record(record.head()));
+    records_.push_back(keep(record.head()));
   }
 
   void begin(std::uint32_t serial, std::uint32_t parent) {
@@ -166,81 +161,4 @@ class MadeProcesses {
   std::uint64_t entry_ = 0;  // of the next call, if it has begun
 };
 
-class KeptDescriptorsTest : public testing::Test {
- protected:
-  void SetUp() override {
-    auto opened = open_temporary_folder();
-    ASSERT_TRUE(opened);
-    folder_ = std::move(*opened);
-    plan_.needs.objects = true;
-  }
-
-  // "when task call object" of each event, in the intervals' order.
-  std::vector<std::string> rows(const MadeRecords& records, std::uint64_t interval_ns, std::size_t* kept = nullptr) {
-    std::vector<std::string> found;
-    auto store = store::ReusedStore::create(folder_.get());
-    EXPECT_TRUE(store);
-    const auto answer = [&](ClosedInterval&& closed) -> Result<void> {
-      auto raw = trace::RawReader::open(std::move(closed.trace), "interval");
-      if (!raw) return raw.error();
-      if (const auto loaded = store->load(std::move(*raw), {}); !loaded) return loaded.error();
-      if (auto done = store->protect(); !done) return done;
-      {
-        auto read = store::Statement::prepare(
-            store->handle(), "SELECT ts_ns, tid, kind, ifnull(object, '-'), ifnull(object_kind, '-') FROM v_event");
-        if (!read) return read.error();
-        std::uint64_t events = 0;
-        for (; *read->step(); events++) {
-          std::string row;
-          for (int i = 0; i < read->columns(); i++) row += (i == 0 ? "" : "|") + std::string(read->text(i));
-          found.push_back(row);
-        }
-        EXPECT_EQ(events, closed.facts.events);
-      }
-      return store->empty();
-    };
-    IntervalStore intervals(plan_, interval_ns, 0, folder_.get(), answer);
-    intervals.on_start(kWorldBegins);
-    for (const std::vector<char>& bytes : records) {
-      const auto& record = *reinterpret_cast<const usc_record*>(bytes.data());
-      EXPECT_TRUE(intervals.append(record));
-      if (interval_ns == 0 || record.time == 0) continue;
-      for (int i = 0; i < 2; i++) {
-        intervals.on_round(record.time);
-        intervals.on_losses_recorded();
-      }
-      if (kept != nullptr) *kept = std::max(*kept, intervals.kept_changes());
-    }
-    const auto finished = intervals.finish();
-    EXPECT_TRUE(finished) << finished.error().what;
-    std::sort(found.begin(), found.end());
-    return found;
-  }
-
-  UniqueFd folder_;
-  Plan plan_;
-};
-
-TEST_F(KeptDescriptorsTest, IntervalsHaveTheNamesOfTheWhole) {
-  for (std::uint64_t seed = 1; seed <= 12; seed++) {
-    MadeProcesses world(seed);
-    const MadeRecords records = world.make(600);
-    const std::vector<std::string> whole = rows(records, 0);
-    EXPECT_GT(whole.size(), 400U);
-    EXPECT_GT(std::count_if(whole.begin(), whole.end(), [](const std::string& row) { return !row.ends_with("|-|-"); }),
-              150);
-    EXPECT_EQ(rows(records, 97), whole) << "seed " << seed;
-  }
-}
-
-// What is opened and closed again is not kept.
-TEST_F(KeptDescriptorsTest, WhatIsOverIsForgotten) {
-  MadeProcesses world(3);
-  const MadeRecords records = world.make(6000);
-  std::size_t kept = 0;
-  (void)rows(records, 1000, &kept);
-  EXPECT_LT(kept, 2500U);
-}
-
-}  // namespace
-}  // namespace uscope::query
+}  // namespace uscope::live

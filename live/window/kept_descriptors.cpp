@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "live/query/kept_descriptors.h"
+#include "live/window/kept_descriptors.h"
 
 #include <fcntl.h>
 
@@ -17,7 +17,7 @@
 #include "trace/record_type.h"
 #include "uscope/descriptor_calls.h"
 
-namespace uscope::query {
+namespace uscope::live {
 namespace {
 
 using descriptors::DescriptorCall;
@@ -63,8 +63,8 @@ bool has_folder(const usc_event& event) {
 
 std::array<int, 2> pair_of(const DescriptorChange& change) {
   std::array<int, 2> fds{-1, -1};
-  for (const std::vector<char>& bytes : change.strings) {
-    const auto& string = trace::record_as<usc_string>(*reinterpret_cast<const usc_record*>(bytes.data()));
+  for (const KeptRecord& bytes : change.strings) {
+    const auto& string = as<usc_string>(bytes);
     const std::string_view tail = trace::tail_of(string);
     if (string.kind == USC_STRING_PAIR && tail.size() >= sizeof(fds)) std::memcpy(fds.data(), tail.data(), sizeof(fds));
   }
@@ -111,11 +111,6 @@ Deed deed_of(const DescriptorChange& change) {
 
 }  // namespace
 
-std::vector<char> bytes_of_record(const usc_record& record) {
-  const auto* bytes = reinterpret_cast<const char*>(&record);
-  return {bytes, bytes + record.size};
-}
-
 bool KeptDescriptors::is_change(const usc_event& event) {
   return call_of(event) != DescriptorCall::kNone;
 }
@@ -123,14 +118,14 @@ bool KeptDescriptors::is_change(const usc_event& event) {
 void KeptDescriptors::take(const usc_record& record) {
   switch (record.type) {
     case USC_RECORD_FD:
-      found_[trace::ProcessId(trace::record_as<usc_fd>(record).process)].push_back(bytes_of_record(record));
+      found_[trace::ProcessId(trace::record_as<usc_fd>(record).process)].push_back(keep(record));
       break;
     case USC_RECORD_IO_URING:
-      rings_[trace::ProcessId(trace::record_as<usc_io_uring>(record).process)].push_back(bytes_of_record(record));
+      rings_[trace::ProcessId(trace::record_as<usc_io_uring>(record).process)].push_back(keep(record));
       break;
     case USC_RECORD_LOSS: {
       const auto& loss = trace::record_as<usc_loss>(record);
-      losses_[{loss.cause, loss.process}] = bytes_of_record(record);
+      losses_[{loss.cause, loss.process}] = keep(record);
       break;
     }
     default:
@@ -139,35 +134,69 @@ void KeptDescriptors::take(const usc_record& record) {
 }
 
 void KeptDescriptors::add(std::vector<DescriptorChange>&& changes) {
+  recent_.insert(recent_.end(), std::make_move_iterator(changes.begin()), std::make_move_iterator(changes.end()));
+  merge();
+}
+
+void KeptDescriptors::add(DescriptorChange&& change) {
+  constexpr std::size_t kMostRecent = 4096;
+  recent_.push_back(std::move(change));
+  if (recent_.size() >= kMostRecent) merge();
+}
+
+bool KeptDescriptors::add_string(const usc_string& string) {
+  const auto is_its_call = [&string](const DescriptorChange& change) {
+    return change.event.head.task == string.head.task && change.event.entry_ns == string.entry_ns;
+  };
+  auto call = std::find_if(recent_.rbegin(), recent_.rend(), is_its_call);
+  if (call != recent_.rend()) {
+    call->strings.push_back(keep(string.head));
+    return true;
+  }
+  const auto first = std::lower_bound(
+      changes_.begin(), changes_.end(), string.entry_ns,
+      [](const DescriptorChange& change, std::uint64_t entry_ns) { return change.event.entry_ns < entry_ns; });
+  for (auto at = first; at != changes_.end() && at->event.entry_ns == string.entry_ns; ++at) {
+    if (!is_its_call(*at)) continue;
+    at->strings.push_back(keep(string.head));
+    return true;
+  }
+  return false;
+}
+
+void KeptDescriptors::merge() {
   const auto earlier = [](const DescriptorChange& a, const DescriptorChange& b) {
     return a.event.entry_ns < b.event.entry_ns;
   };
-  std::sort(changes.begin(), changes.end(), earlier);
+  std::sort(recent_.begin(), recent_.end(), earlier);
   const auto middle = static_cast<std::ptrdiff_t>(changes_.size());
-  changes_.insert(changes_.end(), std::make_move_iterator(changes.begin()), std::make_move_iterator(changes.end()));
+  changes_.insert(changes_.end(), std::make_move_iterator(recent_.begin()), std::make_move_iterator(recent_.end()));
+  recent_.clear();
   std::inplace_merge(changes_.begin(), changes_.begin() + middle, changes_.end(), earlier);
 }
 
-Result<void> KeptDescriptors::write(IntervalTrace& to) const {
-  const auto put = [&to](const Bytes& bytes) { return to.append(*reinterpret_cast<const usc_record*>(bytes.data())); };
+Result<void> KeptDescriptors::write(WindowTrace& to) const {
+  const auto put = [&to](const KeptRecord& record) { return write_kept(to, record); };
   for (const auto* list : {&found_, &rings_})
     for (const auto& [process, records] : *list)
-      for (const Bytes& record : records)
+      for (const KeptRecord& record : records)
         if (auto done = put(record); !done) return done;
   for (const auto& [key, loss] : losses_)
     if (auto done = put(loss); !done) return done;
-  for (const DescriptorChange& change : changes_) {
-    for (const Bytes& string : change.strings)
-      if (auto done = put(string); !done) return done;
-    usc_event event = change.event;
-    event.flags |= USC_EVENT_FOLLOWED;
-    if (auto done = to.append(event.head); !done) return done;
-  }
+  for (const auto* list : {&changes_, &recent_})
+    for (const DescriptorChange& change : *list) {
+      for (const KeptRecord& string : change.strings)
+        if (auto done = put(string); !done) return done;
+      usc_event event = change.event;
+      event.flags |= USC_EVENT_FOLLOWED;
+      if (auto done = to.append(event.head); !done) return done;
+    }
   return {};
 }
 
 void KeptDescriptors::forget(const ProcessOf& process_of, const std::unordered_set<trace::ProcessId>& needed,
                              const Copies& copies) {
+  merge();
   const auto is_over = [&](const auto& entry) { return needed.count(entry.first) == 0; };
   std::erase_if(found_, is_over);
   std::erase_if(rings_, is_over);
@@ -188,7 +217,8 @@ void KeptDescriptors::forget(const ProcessOf& process_of, const std::unordered_s
 
 std::unordered_set<trace::TaskId> KeptDescriptors::tasks() const {
   std::unordered_set<trace::TaskId> tasks;
-  for (const DescriptorChange& change : changes_) tasks.insert(trace::TaskId(change.event.head.task));
+  for (const auto* list : {&changes_, &recent_})
+    for (const DescriptorChange& change : *list) tasks.insert(trace::TaskId(change.event.head.task));
   return tasks;
 }
 
@@ -210,9 +240,7 @@ void KeptDescriptors::drop_renames() {
     const DescriptorChange& change = changes_[i - 1];
     if (!is_rename(change.event) || change.event.how != USC_HOW_RETURNED) continue;
     std::vector<std::string> texts{change.event.result < 0 ? "failed" : ""};
-    for (const Bytes& bytes : change.strings)
-      texts.emplace_back(
-          trace::tail_of(trace::record_as<usc_string>(*reinterpret_cast<const usc_record*>(bytes.data()))));
+    for (const KeptRecord& bytes : change.strings) texts.emplace_back(trace::tail_of(as<usc_string>(bytes)));
     std::sort(texts.begin(), texts.end());
     gone[i - 1] = change.event.result < 0 || !later.insert(std::move(texts)).second;
   }
@@ -283,4 +311,4 @@ void KeptDescriptors::drop_closed(const ProcessOf& process_of, const Copies& cop
   drop(gone);
 }
 
-}  // namespace uscope::query
+}  // namespace uscope::live
