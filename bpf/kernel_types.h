@@ -233,6 +233,12 @@ struct thread_info {
 
 struct kernfs_node {
 	__u64 id;
+	const char *name;
+	struct kernfs_node *__parent; /* from 6.15 on */
+};
+
+struct kernfs_node___v61 {
+	struct kernfs_node *parent;
 };
 
 struct cgroup_subsys_state {

@@ -15,6 +15,7 @@
 #include "kernel_types.h"
 #include "shared.h"
 #include "uscope/core/state.h"
+#include "uscope/file_slots.h"
 #include "uscope/query_counts.h"
 
 struct {
@@ -36,7 +37,7 @@ struct {
 #include "uscope/core/slots.def"
 #undef USC_SLOT
 
-ARRAY_MAP(files, USC_FILE_MAX + 1, struct usc_file_entry);
+ARRAY_MAP(files, USC_FILE_SLOTS, struct usc_file_entry);
 ARRAY_MAP(cpus, 1, struct cpu_state);
 ARRAY_MAP(rules, 1, struct usc_rule);
 
@@ -67,7 +68,7 @@ MAPPED_ARRAY_MAP(query_counts, struct usc_query_counts);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 32768);
+	__uint(max_entries, USC_FILE_SLOTS);
 	__type(key, struct usc_file_key);
 	__type(value, __u32);
 } file_serials SEC(".maps");

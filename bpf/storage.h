@@ -41,7 +41,7 @@
 #define USC_SLOT(function, array, type, count, per_cpu) LOOK_UP(function, array, type)
 #include "uscope/core/slots.def"
 #undef USC_SLOT
-LOOK_UP(file_entry_at, files, struct usc_file_entry)
+LOOK_UP(file_slot_at, files, struct usc_file_entry)
 LOOK_UP(cpu_state_of, cpus, struct cpu_state)
 
 /* While a hit of a kernel's function is made: kernel_functions.bpf.h. */

@@ -183,6 +183,50 @@ static __noinline int cgroup_matches(struct task_struct *task)
 	return walk.found;
 }
 
+static __always_inline __u64 cgroup_of(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
+}
+
+struct cgroup_path {
+	struct text_scratch *text;
+	struct kernfs_node *node;
+	__u32 bytes;
+	__u32 done;
+};
+
+/* One step outwards: a component's name. */
+static long cgroup_path_step(__u32 i, struct cgroup_path *walk)
+{
+	struct kernfs_node *node = walk->node, *parent;
+	struct kernfs_node___v61 *v61 = (void *)node;
+	__u32 at = walk->bytes;
+	long bytes;
+
+	parent = bpf_core_field_exists(node->__parent) ? BPF_CORE_READ(node, __parent) : BPF_CORE_READ(v61, parent);
+	if (!parent) {
+		walk->done = 1;
+		return 1;
+	}
+	if (at > USC_PATH_BYTES)
+		return 1;
+	bytes = bpf_probe_read_kernel_str(walk->text->cgroup.path + at, NAME_BYTES, BPF_CORE_READ(node, name));
+	if (bytes <= 0 || bytes > NAME_BYTES)
+		return 1;
+	walk->bytes = at + bytes;
+	walk->node = parent;
+	return 0;
+}
+
+static __always_inline __u32 cgroup_components(struct task_struct *task, struct text_scratch *text)
+{
+	struct cgroup_path walk = {.text = text, .node = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn)};
+
+	bpf_loop(PATH_COMPONENTS, cgroup_path_step, &walk, 0);
+	text->cgroup.truncated = !walk.done;
+	return walk.bytes;
+}
+
 /* The process's number in the tracer's pid namespace is one of those wanted. */
 static __noinline int number_matches(struct task_struct *leader)
 {

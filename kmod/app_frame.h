@@ -60,8 +60,8 @@ static int app_frame_in(struct task_entry *t, struct scratch *s, u64 *pc, char *
 		return -ENODATA;
 	frame = s->frames[0];
 	*pc = s->frame.pc;
-	name_file(&name, USC_FRAME_FILE(frame), t->exe_file, s->frame.pc - !s->frame.exact);
-	scnprintf(text + name.bytes, room - name.bytes, "+0x%llx", USC_FRAME_OFFSET(frame));
+	name_file(&name, usc_frame_file(frame), t->exe_file, s->frame.pc - !s->frame.exact);
+	scnprintf(text + name.bytes, room - name.bytes, "+0x%llx", usc_frame_place(frame));
 	return 0;
 }
 

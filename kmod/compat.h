@@ -39,6 +39,13 @@ static inline void usc_inode_ctime(const struct inode *inode, s64 *seconds, u32 
 #endif
 }
 
+/* What kernfs_path() returns, up to 6.7: the length that the path needs; from 6.8 on: the bytes written, or an error.
+ */
+static inline bool usc_fits(int got, int room)
+{
+	return got >= 0 && got < room;
+}
+
 /* The path by which a mapped file was opened. 6.7: of a file in a layer (overlayfs), f_path is the layer's. */
 static inline const struct path *usc_opened_path(struct file *file)
 {

@@ -190,11 +190,47 @@ static int reserve_file(struct usc_device_reserve *request)
 
 	if (usc_file_known(&request->key))
 		return -EEXIST;
-	/* A hostile caller may use all serials up: the kernel then meets no file, and counts that. */
-	request->file = __sync_add_and_fetch(&usc.last_file, 1);
-	if (request->file >= USC_FILE_MAX)
+	/* A hostile caller may use all slots up: the kernel then meets no file, and counts that. */
+	request->file = usc_file_take_serial();
+	if (!request->file)
 		return -ENOSPC;
 	error = usc_file_enter(&request->key, request->file);
+	if (error)
+		WRITE_ONCE(usc.files[usc_file_slot(request->file)].serial, 0);
+	return error;
+}
+
+/* What a request about several files names: `bytes` of each. The caller gives it back with kvfree(). */
+static void *copy_files(const struct usc_device_files *request, size_t bytes)
+{
+	if (!request->count || request->count > USC_FILE_SLOTS)
+		return ERR_PTR(-EINVAL);
+	return vmemdup_user(u64_to_user_ptr(request->buffer), request->count * bytes);
+}
+
+static int forget_files(const struct usc_device_files *request)
+{
+	struct usc_file_key *keys = copy_files(request, sizeof(*keys));
+	u32 i;
+
+	if (IS_ERR(keys))
+		return PTR_ERR(keys);
+	for (i = 0; i < request->count; i++)
+		usc_file_drop(&keys[i]);
+	kvfree(keys);
+	synchronize_rcu();
+	return 0;
+}
+
+static int release_files(const struct usc_device_files *request)
+{
+	u32 *serials = copy_files(request, sizeof(*serials));
+	int error;
+
+	if (IS_ERR(serials))
+		return PTR_ERR(serials);
+	error = usc_files_release(serials, request->count);
+	kvfree(serials);
 	return error;
 }
 
@@ -356,6 +392,7 @@ union request {
 	struct usc_device_file file;
 	struct usc_device_file_key key;
 	struct usc_device_reserve reserve;
+	struct usc_device_files files;
 	struct usc_device_launch launch;
 	struct usc_device_target target;
 	struct usc_device_mappings mappings;
@@ -387,6 +424,10 @@ static int answer(unsigned int command, union request *r)
 		return r->file.reserved ? -EINVAL : usc_file_publish(&r->file);
 	case USC_DEVICE_RESERVE:
 		return reserve_file(&r->reserve);
+	case USC_DEVICE_FORGET:
+		return forget_files(&r->files);
+	case USC_DEVICE_RELEASE:
+		return release_files(&r->files);
 	case USC_DEVICE_PROBES:
 		return usc_functions_take(&r->probes);
 	case USC_DEVICE_LAUNCH:

@@ -3,6 +3,7 @@
  * Files behind mappings: their keys and paths, the serials given to them; and what else is looked up only when a
  * mapping is met that no cache knows. One lock for all of it.
  */
+#include <linux/cgroup.h>
 #include <linux/dcache.h>
 #include <linux/fs_struct.h>
 #include <linux/jhash.h>
@@ -96,6 +97,35 @@ static char *path_for(struct task_struct *task, struct file *file, char *room)
 }
 
 /*
+ * Takes a path from `path` up to `end` apart: its components, innermost first, each ended by NUL. How many bytes that
+ * are. `first_room`: of the innermost one, with its NUL.
+ */
+static u32 put_components(const char *path, const char *end, u32 first_room, char *to, bool *truncated)
+{
+	u32 at = 0, bytes, components = 0;
+	const char *name;
+
+	while (end > path) {
+		name = end;
+		while (name > path && name[-1] != '/')
+			name--;
+		bytes = end - name;
+		if (bytes) {
+			if (at > USC_PATH_BYTES || bytes >= (at ? NAME_BYTES : first_room) ||
+			    ++components > PATH_COMPONENTS) {
+				*truncated = true;
+				break;
+			}
+			memcpy(to + at, name, bytes);
+			to[at + bytes] = 0;
+			at += bytes + 1;
+		}
+		end = name > path ? name - 1 : path;
+	}
+	return at;
+}
+
+/*
  * The components of a path as the task sees it, innermost first, into the record. `room`: USC_PATH_ROOM bytes.
  * What d_path says of a file without links is left off; of memory that has a name for people only (memfd: it is no part
  * of any tree) it belongs to the name.
@@ -103,8 +133,9 @@ static char *path_for(struct task_struct *task, struct file *file, char *room)
 u32 usc_file_path(struct task_struct *task, struct file *file, struct text_scratch *text, char *room)
 {
 	struct dentry *dentry = usc_opened_path(file)->dentry;
-	u32 at = 0, bytes, components = 0;
-	char *path, *end, *name;
+	bool truncated = false;
+	char *path, *end;
+	u32 bytes;
 
 	path = path_for(task, file, room);
 	if (IS_ERR(path)) {
@@ -114,30 +145,43 @@ u32 usc_file_path(struct task_struct *task, struct file *file, struct text_scrat
 	end = path + strlen(path);
 	if (d_unlinked(dentry) && end - path > strlen(DELETED) && !strcmp(end - strlen(DELETED), DELETED))
 		end -= strlen(DELETED);
-	while (end > path) {
-		name = end;
-		while (name > path && name[-1] != '/')
-			name--;
-		bytes = end - name;
-		if (bytes) {
-			if (at > USC_PATH_BYTES || bytes >= NAME_BYTES + (at ? 0 : strlen(DELETED)) ||
-			    ++components > PATH_COMPONENTS) {
-				text->file.truncated = 1;
-				break;
-			}
-			memcpy(text->file.path + at, name, bytes);
-			text->file.path[at + bytes] = 0;
-			at += bytes + 1;
-		}
-		end = name > path ? name - 1 : path;
+	bytes = put_components(path, end, NAME_BYTES + strlen(DELETED), text->file.path, &truncated);
+	text->file.truncated = truncated;
+	return bytes;
+}
+
+u64 usc_cgroup_of(struct task_struct *task)
+{
+#ifdef CONFIG_CGROUPS
+	struct css_set *set = rcu_dereference_raw(task->cgroups);
+
+	return set ? cgroup_id(set->dfl_cgrp) : 0;
+#else
+	return 0;
+#endif
+}
+
+/* `room`: USC_PATH_ROOM bytes. */
+u32 usc_cgroup_path(struct task_struct *task, struct text_scratch *text, char *room)
+{
+	bool truncated = true;
+	u32 bytes = 0;
+#ifdef CONFIG_CGROUPS
+	struct css_set *set = rcu_dereference_raw(task->cgroups);
+
+	if (set && usc_fits(cgroup_path(set->dfl_cgrp, room, PATH_MAX), PATH_MAX)) {
+		truncated = false;
+		bytes = put_components(room, room + strlen(room), NAME_BYTES, text->cgroup.path, &truncated);
 	}
-	return at;
+#endif
+	text->cgroup.truncated = truncated;
+	return bytes;
 }
 
 static u32 *bucket_of(const struct usc_file_key *key)
 {
 	BUILD_BUG_ON(sizeof(*key) % 4);
-	return &usc.file_buckets[jhash2((const u32 *)key, sizeof(*key) / 4, 0) % USC_FILE_MAX];
+	return &usc.file_buckets[jhash2((const u32 *)key, sizeof(*key) / 4, 0) % USC_FILE_SLOTS];
 }
 
 static u32 find_file(const struct usc_file_key *key)
@@ -164,40 +208,57 @@ int usc_file_enter(const struct usc_file_key *key, u32 serial)
 {
 	struct usc_file_node *node;
 	unsigned long flags;
-	u32 *bucket;
+	u32 *bucket, number;
 	int error = 0;
 
 	raw_spin_lock_irqsave(&usc.lock, flags);
 	if (find_file(key)) {
 		error = -EEXIST;
-	} else if (usc.file_count >= USC_FILE_MAX) {
+	} else if (!usc.free_node && usc.file_count >= USC_FILE_SLOTS) {
 		error = -ENOSPC;
 	} else {
 		bucket = bucket_of(key);
-		node = &usc.file_nodes[usc.file_count++];
+		number = usc.free_node ? usc.free_node : ++usc.file_count;
+		node = &usc.file_nodes[number - 1];
+		if (usc.free_node)
+			usc.free_node = node->next;
 		node->key = *key;
 		node->serial = serial;
 		node->next = *bucket;
-		*bucket = usc.file_count;
+		*bucket = number;
 	}
 	raw_spin_unlock_irqrestore(&usc.lock, flags);
 	return error;
 }
 
-/* Its node is not used again: there are as many as serials. */
 void usc_file_drop(const struct usc_file_key *key)
 {
 	unsigned long flags;
-	u32 *link;
+	u32 *link, number;
 
 	raw_spin_lock_irqsave(&usc.lock, flags);
 	for (link = bucket_of(key); *link; link = &usc.file_nodes[*link - 1].next) {
 		if (!memcmp(&usc.file_nodes[*link - 1].key, key, sizeof(*key))) {
-			*link = usc.file_nodes[*link - 1].next;
+			number = *link;
+			*link = usc.file_nodes[number - 1].next;
+			usc.file_nodes[number - 1].next = usc.free_node;
+			usc.free_node = number;
 			break;
 		}
 	}
 	raw_spin_unlock_irqrestore(&usc.lock, flags);
+}
+
+/* A serial for a file that has not been met; 0: no slot was found free. */
+u32 usc_file_take_serial(void)
+{
+	u32 i, number, serial = 0;
+
+	for (i = 0; !serial && i < USC_FILE_TRIES; i++) {
+		number = __sync_add_and_fetch(&usc.last_file, 1);
+		serial = usc_file_take_slot(&usc.files[usc_file_slot(number)], number);
+	}
+	return serial;
 }
 
 /* An announced mapping may be forgotten, and is announced again then. */

@@ -131,9 +131,9 @@ static __always_inline struct cpu_state *cpu_state_of(__u32 cpu)
 #include "uscope/core/slots.def"
 #undef USC_SLOT
 
-static __always_inline struct usc_file_entry *file_entry_at(__u32 file)
+static __always_inline struct usc_file_entry *file_slot_at(__u32 slot)
 {
-	return file <= USC_FILE_MAX ? &usc.files[file] : NULL;
+	return &usc.files[slot];
 }
 
 static __always_inline const volatile struct usc_query *query_of_config(void)
@@ -179,7 +179,7 @@ static __always_inline __u32 first_stack_now(void)
 
 static __always_inline void *tables_of(__u32 file)
 {
-	return usc.file_tables[file];
+	return usc.file_tables[usc_file_slot(file)];
 }
 
 static inline const struct usc_row *usc_row_at(void *tables, __u32 number)
@@ -462,6 +462,16 @@ static __always_inline __u32 file_links(struct file *file)
 static __always_inline bool has_lease(struct file *file)
 {
 	return usc_has_lease(d_inode(usc_opened_path(file)->dentry));
+}
+
+static __always_inline __u64 cgroup_of(struct task_struct *task)
+{
+	return usc_cgroup_of(task);
+}
+
+static __always_inline __u32 cgroup_components(struct task_struct *task, struct text_scratch *text)
+{
+	return usc_cgroup_path(task, text, usc.cpus[current_cpu()].path);
 }
 
 static __always_inline __u32 known_file(const struct usc_file_key *key)

@@ -68,15 +68,27 @@ static void *copy_array(u64 address, u64 bytes)
 	return copy;
 }
 
+/* The number of a table that is free, from 0. */
+static u32 free_table(void)
+{
+	u32 i;
+
+	for (i = 0; i < usc.table_count; i++)
+		if (!usc.tables[i].rows)
+			return i;
+	return usc.table_count;
+}
+
 int usc_table_load(struct usc_device_table *request)
 {
-	struct usc_table *t = &usc.tables[usc.table_count];
+	u32 number = free_table();
+	struct usc_table *t = &usc.tables[number];
 	int error;
 
 	if (!request->row_count || request->row_count > USC_DEVICE_ROWS_MAX || !request->index_count ||
 	    request->index_count > USC_DEVICE_INDEX_MAX || request->rule_count > USC_DEVICE_RULES_MAX)
 		return -EINVAL;
-	if (usc.table_count >= USC_DEVICE_TABLES_MAX || request->row_count > usc.rows_limit - usc.rows_used ||
+	if (number >= USC_DEVICE_TABLES_MAX || request->row_count > usc.rows_limit - usc.rows_used ||
 	    request->index_count > usc.index_limit - usc.index_used ||
 	    request->rule_count > usc.rules_limit - usc.rules_used)
 		return -ENOSPC;
@@ -89,8 +101,11 @@ int usc_table_load(struct usc_device_table *request)
 		.text_end = request->text_end,
 	};
 	t->rows = copy_array(request->rows, (u64)t->row_count * sizeof(*t->rows));
-	if (IS_ERR(t->rows))
-		return PTR_ERR(t->rows);
+	if (IS_ERR(t->rows)) {
+		error = PTR_ERR(t->rows);
+		t->rows = NULL;
+		return error;
+	}
 	t->index = copy_array(request->index, (u64)t->index_count * sizeof(*t->index));
 	if (IS_ERR(t->index)) {
 		error = PTR_ERR(t->index);
@@ -107,12 +122,15 @@ int usc_table_load(struct usc_device_table *request)
 	usc.rows_used += t->row_count;
 	usc.index_used += t->index_count;
 	usc.rules_used += t->rule_count;
-	request->table = ++usc.table_count;
+	if (number == usc.table_count)
+		usc.table_count++;
+	request->table = number + 1;
 	return 0;
 free_index:
 	vfree(t->index);
 free_rows:
 	vfree(t->rows);
+	t->rows = NULL;
 	return error;
 }
 
@@ -121,14 +139,20 @@ int usc_file_publish(const struct usc_device_file *request)
 	struct usc_file_entry *entry;
 	struct usc_table *t;
 
-	if (request->file < USC_FILE_VDSO || request->file >= USC_FILE_MAX ||
+	if (request->file < USC_FILE_VDSO || request->file >= USC_FRAME_FILES ||
 	    request->classes & ~(USC_CLASS_APP | USC_CLASS_EXCLUDED | USC_CLASS_MIXED) ||
 	    request->state == USC_FILE_PENDING || request->state >= USC_FILE_STATE_COUNT ||
 	    request->table > usc.table_count || (request->state == USC_FILE_READY) != (request->table != 0))
 		return -EINVAL;
-	entry = &usc.files[request->file];
+	entry = &usc.files[usc_file_slot(request->file)];
+	if (request->file == USC_FILE_VDSO)
+		entry->serial = USC_FILE_VDSO;
+	if (entry->serial != request->file)
+		return -ENOENT;
 	if (entry->state != USC_FILE_PENDING)
 		return -EEXIST;
+	if (request->table && !usc.tables[request->table - 1].rows)
+		return -EINVAL;
 	entry->classes = request->classes;
 	if (request->table) {
 		t = &usc.tables[request->table - 1];
@@ -140,19 +164,59 @@ int usc_file_publish(const struct usc_device_file *request)
 			.text_start = t->text_start,
 			.text_end = t->text_end,
 		};
-		usc.file_tables[request->file] = t;
+		t->files++;
+		usc.file_tables[usc_file_slot(request->file)] = t;
 	}
 	/* Walks on other processors see the state last. */
 	smp_store_release(&entry->state, request->state);
 	return 0;
 }
 
+static void free_rows(struct usc_table *t)
+{
+	vfree(t->rows);
+	vfree(t->index);
+	t->rows = NULL;
+	t->index = NULL;
+}
+
+/* Files that are not there, and the vdso, are passed over. Walks that have begun may look for a file's rows still: they
+ * are kept until these have ended. Of a table that is freed, the rules keep their room. */
+int usc_files_release(const u32 *serials, u32 count)
+{
+	struct usc_file_entry *entry;
+	struct usc_table *t;
+	u32 i, slot;
+
+	for (i = 0; i < count; i++) {
+		entry = &usc.files[usc_file_slot(serials[i])];
+		if (serials[i] >= USC_FILE_FIRST && entry->serial == serials[i] && entry->state == USC_FILE_READY)
+			WRITE_ONCE(entry->state, USC_FILE_USER_ONLY);
+	}
+	synchronize_rcu();
+	for (i = 0; i < count; i++) {
+		slot = usc_file_slot(serials[i]);
+		entry = &usc.files[slot];
+		if (serials[i] < USC_FILE_FIRST || entry->serial != serials[i])
+			continue;
+		t = usc.file_tables[slot];
+		usc.file_tables[slot] = NULL;
+		entry->rows = (struct usc_file_rows){};
+		entry->classes = 0;
+		entry->state = USC_FILE_PENDING;
+		/* From here on another file may take the slot. */
+		smp_store_release(&entry->serial, 0);
+		if (!t || --t->files)
+			continue;
+		usc.rows_used -= t->row_count;
+		usc.index_used -= t->index_count;
+		free_rows(t);
+	}
+	return 0;
+}
+
 void usc_tables_free(void)
 {
-	while (usc.table_count) {
-		struct usc_table *t = &usc.tables[--usc.table_count];
-
-		vfree(t->rows);
-		vfree(t->index);
-	}
+	while (usc.table_count)
+		free_rows(&usc.tables[--usc.table_count]);
 }

@@ -8,6 +8,7 @@ struct usc_device_table;
 
 int usc_table_load(struct usc_device_table *request);
 int usc_file_publish(const struct usc_device_file *request);
+int usc_files_release(const u32 *serials, u32 count);
 void usc_tables_free(void);
 
 #endif

@@ -41,9 +41,9 @@ static size_t slots_of(size_t number, u32 per_cpu)
 static int for_each_room(int (*visit)(const struct room *room))
 {
 	const struct room rooms[] = {
-		ROOM(files, USC_FILE_MAX + 1),	      ROOM(file_tables, USC_FILE_MAX + 1),
+		ROOM(files, USC_FILE_SLOTS),	      ROOM(file_tables, USC_FILE_SLOTS),
 		ROOM(tables, USC_DEVICE_TABLES_MAX),  ROOM(rules, usc.rules_limit + 1),
-		ROOM(file_buckets, USC_FILE_MAX),     ROOM(file_nodes, USC_FILE_MAX),
+		ROOM(file_buckets, USC_FILE_SLOTS),   ROOM(file_nodes, USC_FILE_SLOTS),
 		ROOM(announced, USC_ANNOUNCED_SLOTS), ROOM(losses, USC_LOSS_SLOTS),
 		ROOM(places, USC_PLACE_SLOTS),	      ROOM(kinds, USC_KIND_SLOTS),
 #define USC_SLOT(function, array, type, number, per_cpu) ROOM(array, slots_of(number, per_cpu)),

@@ -48,6 +48,7 @@ struct usc_table {
 	u32 rule_count;
 	u32 text_start;
 	u32 text_end;
+	u32 files; /* that have it */
 };
 
 struct usc_file_node {
@@ -80,12 +81,12 @@ struct usc_session {
 #define USC_SLOT(function, array, type, count, per_cpu) type *array;
 #include "uscope/core/slots.def"
 #undef USC_SLOT
-	/* Unwind tables; files by serial. */
+	/* Unwind tables (free ones without rows); files by slot. */
 	struct usc_file_entry *files;
 	struct usc_table **file_tables;
 	struct usc_table *tables;
 	struct usc_rule *rules;
-	u32 table_count;
+	u32 table_count; /* behind the last one that was ever taken */
 	u32 rows_used, rows_limit;
 	u32 index_used, index_limit;
 	u32 rules_used, rules_limit;
@@ -93,6 +94,7 @@ struct usc_session {
 	u32 *file_buckets; /* node number + 1 */
 	struct usc_file_node *file_nodes;
 	u32 file_count;
+	u32 free_node; /* node number + 1, linked by `next` */
 	struct announced_key *announced;
 	struct usc_device_loss *losses;
 	struct usc_place *places;

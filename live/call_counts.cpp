@@ -117,9 +117,9 @@ trace::TriggerFrame CallCounts::frame_facts(std::uint64_t frame) {
 
 // Of a file; null while they are not known.
 const LiveNames::Functions* CallCounts::functions_at(std::uint64_t frame) {
-  const bool exact = (frame & USC_FRAME_EXACT) != 0;
+  const bool exact = usc_frame_is_exact(frame) != 0;
   const trace::FileId serial = trace::file_of(frame);
-  return names_.ask(serial, trace::elf_address(module(serial).segments, USC_FRAME_OFFSET(frame), exact), exact);
+  return names_.ask(serial, trace::elf_address(module(serial).segments, usc_frame_place(frame), exact), exact);
 }
 
 // What one stack shows of a module holds for all stacks. False: the names do not tell yet.
@@ -164,7 +164,7 @@ bool CallCounts::is_managed(const Stack& stack) {
 bool CallCounts::add_places(std::uint64_t frame, trace::MmId mm, bool is_managed, std::vector<Place>& places) {
   trace::TriggerFrame facts = frame_facts(frame);
   if (module(trace::file_of(frame)).jit) {
-    const std::uint64_t pc = USC_FRAME_OFFSET(frame) - ((frame & USC_FRAME_EXACT) != 0 ? 0 : 1);
+    const std::uint64_t pc = usc_frame_place(frame) - (usc_frame_is_exact(frame) != 0 ? 0 : 1);
     const auto name = jit_names_.find({mm, pc});
     facts.generated = name != jit_names_.end();
     if (facts.generated) {
@@ -264,8 +264,8 @@ void CallCounts::keep(trace::StackId stack, Stack&& known) {
 
 void CallCounts::add_functions(std::uint64_t frame, trace::MmId mm, std::vector<StackFunction>& to, bool& complete) {
   const Module& of = module(trace::file_of(frame));
-  const bool exact = (frame & USC_FRAME_EXACT) != 0;
-  const std::uint64_t offset = USC_FRAME_OFFSET(frame);
+  const bool exact = usc_frame_is_exact(frame) != 0;
+  const std::uint64_t offset = usc_frame_place(frame);
   if (of.jit) {
     const auto found = jit_names_.find({mm, offset - (exact ? 0 : 1)});
     to.push_back({found == jit_names_.end() ? in_module(of.path, offset) : found->second, of.path});
@@ -295,8 +295,8 @@ std::vector<StackFunction> CallCounts::functions_of(trace::StackId stack, bool& 
 
 std::string CallCounts::function_of(const Trigger& trigger) {
   if (trigger.cut) return trace::kCutName;
-  const bool exact = (trigger.frame & USC_FRAME_EXACT) != 0;
-  const std::uint64_t offset = USC_FRAME_OFFSET(trigger.frame);
+  const bool exact = usc_frame_is_exact(trigger.frame) != 0;
+  const std::uint64_t offset = usc_frame_place(trigger.frame);
   const Module& of = module(trace::file_of(trigger.frame));
   if (of.jit) {
     const auto found = jit_names_.find({trigger.mm, offset - (exact ? 0 : 1)});

@@ -29,10 +29,12 @@
 #include "store/write/frame_writer.h"
 #include "store/write/look_writer.h"
 #include "support/text.h"
+#include "trace/container.h"
 #include "trace/event_order.h"
 #include "trace/hit.h"
 #include "trace/loss_class.h"
 #include "trace/names.h"
+#include "trace/raw_header.h"
 #include "trace/raw_reader.h"
 #include "trace/sequence_check.h"
 
@@ -180,13 +182,16 @@ Result<void> Loader::read_definitions() {
 }
 
 Result<void> Loader::write_processes() {
-  auto insert =
-      database_.prepare("INSERT INTO process VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, nullif(?11, ''))");
+  auto insert = database_.prepare(
+      "INSERT INTO process VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, nullif(?11, ''), "
+      "?12, nullif(?13, ''), nullif(?14, ''))");
   if (!insert) return insert.error();
   for (const auto& [serial, process] : definitions_.processes) {
     const trace::ProcessId parent = definitions_.parent_of(process);
     const bool ended = process.end_ns.has_value();
     const std::uint32_t signal = process.exit_code & 0x7f;
+    const auto known = definitions_.cgroups.find(process.cgroup);
+    const std::string cgroup = known == definitions_.cgroups.end() ? "" : known->second;
     auto done = insert->run(
         serial, maybe_pid(process.pid), maybe_pid(process.ns_pid),
         maybe_id(parent == serial ? trace::ProcessId() : parent), maybe_time(process.start_ns),
@@ -195,7 +200,9 @@ Result<void> Loader::write_processes() {
         ended && signal != 0 ? std::optional(std::int64_t{signal}) : std::nullopt,
         process.uses_io_uring || !process.may_use_io_uring ? std::optional(std::int64_t{process.uses_io_uring})
                                                            : std::nullopt,
-        maybe_id(process.space), origin_of(process));
+        maybe_id(process.space), origin_of(process),
+        process.cgroup != 0 ? std::optional(static_cast<std::int64_t>(process.cgroup)) : std::nullopt,
+        std::string_view(cgroup), trace::container_of(cgroup));
     if (!done) return done;
   }
   return {};
@@ -359,6 +366,11 @@ Result<void> Loader::write_meta(const EventWriter& events, bool in_order) {
   meta["start_ns"] = std::to_string(start);
   meta["utc_offset_ns"] = std::to_string(header.utc_offset_ns);
   meta["cpus"] = std::to_string(header.cpus);
+  if (const std::string_view isa = trace::isa_name(header.isa); !isa.empty()) meta["isa"] = isa;
+  if (header.page_bytes != 0) meta["page_bytes"] = std::to_string(header.page_bytes);
+  if (const std::string boot = trace::boot_id_text(header.boot_id); !boot.empty()) meta["boot_id"] = boot;
+  if (const auto release = trace::fixed_text(header.kernel, sizeof(header.kernel)); !release.empty())
+    meta.emplace("kernel", to_utf8(release));
   meta["schema"] = std::to_string(kSchemaVersion);
   meta["complete"] = sequence_.complete() ? "1" : "0";
   meta["ordered"] = in_order ? "1" : "0";

@@ -31,11 +31,13 @@ class QuietBackend final : public tracer::Backend {
   Result<trace::FileId> reserve_file(const usc_file_key&) override {
     return Error{"no file is met by reservation", ""};
   }
+  Result<void> forget_files(std::span<const usc_file_key>) override { return {}; }
+  Result<void> release_files(std::span<const trace::FileId>) override { return {}; }
   Result<std::vector<usc_stats>> stats() override { return std::vector<usc_stats>(); }
   Result<std::vector<std::pair<usc_loss_key, std::uint64_t>>> process_losses() override {
     return std::vector<std::pair<usc_loss_key, std::uint64_t>>();
   }
-  Result<std::vector<std::uint32_t>> sequence_numbers() override { return std::vector<std::uint32_t>(); }
+  Result<std::vector<std::uint64_t>> sequence_numbers() override { return std::vector<std::uint64_t>(); }
 };
 
 }  // namespace uscope::testkit

@@ -10,7 +10,7 @@
 namespace uscope::trace {
 
 // Returns the ELF address of a file offset, by the segment that holds it; without such a segment, the offset itself.
-// `exact`: as in USC_FRAME.
+// `exact`: as uscope/records/frame_word.h has it.
 [[nodiscard]] std::uint64_t elf_address(std::span<const usc_segment> segments, std::uint64_t offset, bool exact);
 
 }  // namespace uscope::trace

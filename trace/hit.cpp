@@ -33,7 +33,7 @@ Event event_of_logged(const usc_logged& logged) {
   std::copy_n(std::begin(logged.value), std::min<std::size_t>(logged.values, USC_LOGGED_VALUES),
               std::begin(event.args));
   event.image = logged.image;
-  event.source = logged_source(logged.source);
+  event.source = logged.source;
   event.kind = logged.kind;
   event.how = USC_HOW_LOGGED;
   event.flags = USC_EVENT_NO_RESULT;

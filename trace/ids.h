@@ -57,9 +57,9 @@ constexpr FileId kNoFile{USC_FILE_NONE};  // memory without a file
 constexpr FileId kVdsoFile{USC_FILE_VDSO};
 constexpr FileId kFirstFile{USC_FILE_FIRST};
 
-// Returns the file of a frame as usc_stack has it.
-[[nodiscard]] constexpr FileId file_of(std::uint64_t frame) {
-  return FileId(USC_FRAME_FILE(frame));
+// Returns the file of a frame (uscope/records/frame_word.h); kNoFile of one that is in none.
+[[nodiscard]] inline FileId file_of(std::uint64_t frame) {
+  return FileId(usc_frame_file(frame));
 }
 
 // A text and the contents of a call, as an interner numbers them (trace/texts.h), from 1.

@@ -57,20 +57,22 @@ Result<RawReader> RawReader::open(UniqueFd file, const std::filesystem::path& pa
 Result<void> RawReader::read_header() {
   auto whole = fill(sizeof(header_));
   if (!whole) return whole.error();
-  if (available() >= sizeof(header_)) std::memcpy(&header_, buffer_.data(), sizeof(header_));
+  std::memcpy(&header_, buffer_.data(), std::min(available(), sizeof(header_)));
   constexpr std::string_view kDatabase = "SQLite format 3";
   if (size_ == 0) return Error{path_.string() + " is empty", "give a file made by `uscope record --keep-raw`"};
   if (available() > kDatabase.size() && std::memcmp(buffer_.data(), kDatabase.data(), kDatabase.size()) == 0)
     return Error{path_.string() + " is a database, no raw trace: it needs no loading",
                  "read it: uscope report " + shell_quoted(path_.string())};
-  if (header_.magic != USC_RAW_MAGIC)
+  if (available() < offsetof(usc_raw_header, start_ns) || header_.magic != USC_RAW_MAGIC)
     return Error{path_.string() + " is not a raw trace of uscope", "give a file made by `uscope record --keep-raw`"};
   if (header_.record_abi < USC_RECORD_ABI_OLDEST || header_.record_abi > USC_RECORD_ABI)
     return Error{fmt::format("{} holds records of version {}, this uscope reads versions {} to {}", path_.string(),
                              header_.record_abi, USC_RECORD_ABI_OLDEST, USC_RECORD_ABI),
-                 "load it with the uscope that recorded it"};
-  if (header_.header_size < sizeof(header_) || header_.header_size % 8 != 0 || header_.header_size > kBufferBytes / 2 ||
-      header_.cpus == 0 || header_.cpus > kMostCpus)
+                 header_.record_abi < USC_RECORD_ABI_OLDEST
+                     ? "load it with uscope " USC_RECORD_ABI_READER ", which reads it; this uscope reads the database"
+                     : "load it with the uscope that recorded it, which is a later one"};
+  if (available() < sizeof(header_) || header_.header_size < sizeof(header_) || header_.header_size % 8 != 0 ||
+      header_.header_size > kBufferBytes / 2 || header_.cpus == 0 || header_.cpus > kMostCpus)
     return Error{fmt::format("{} has a damaged header: its length is {}, for {} CPUs", path_.string(),
                              header_.header_size, header_.cpus),
                  "nothing can be read from it"};

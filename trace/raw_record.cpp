@@ -18,6 +18,14 @@ bool has_source(std::uint16_t type) {
          type == USC_RECORD_HIT || type == USC_RECORD_KIND;
 }
 
+// A later version may write frames of a kind that this one cannot name.
+bool has_unknown_frame(const RawRecord& record) {
+  std::vector<std::uint64_t> frames;
+  frames_of(record, frames);
+  return std::any_of(frames.begin(), frames.end(),
+                     [](std::uint64_t frame) { return usc_frame_kind(frame) >= USC_FRAME_IN_CODE; });
+}
+
 }  // namespace
 
 std::uint8_t source_of(const RawRecord& record) {
@@ -25,8 +33,7 @@ std::uint8_t source_of(const RawRecord& record) {
   if (record.head.type == USC_RECORD_HIT) return record.as<usc_hit>().source;
   if (record.head.type == USC_RECORD_KIND) return record.as<usc_kind>().source;
   if (record.head.type == USC_RECORD_SIGNAL) return USC_SOURCE_SIGNAL;
-  return logged_source(record.head.type == USC_RECORD_LOGGED ? record.as<usc_logged>().source
-                                                             : record.as<usc_log_kind>().source);
+  return record.head.type == USC_RECORD_LOGGED ? record.as<usc_logged>().source : record.as<usc_log_kind>().source;
 }
 
 RecordCheck check_record(const RawRecord& record) {
@@ -36,6 +43,7 @@ RecordCheck check_record(const RawRecord& record) {
   if (type->fixed_bytes + type->tail_bytes(record.bytes) > record.bytes.size() || !type->values_hold(record.bytes))
     return RecordCheck::kDamaged;
   if (has_source(record.head.type) && source_of(record) >= USC_SOURCE_COUNT) return RecordCheck::kUnknown;
+  if (record.head.type == USC_RECORD_STACK && has_unknown_frame(record)) return RecordCheck::kUnknown;
   return RecordCheck::kWhole;
 }
 
@@ -61,6 +69,7 @@ std::string implausible_because(const usc_record& head, std::uint32_t cpus) {
 std::string unknown_because(const RawRecord& record) {
   const usc_record& head = record.head;
   if (record_type(head.type) == nullptr) return fmt::format("a record of the unknown type {}", head.type);
+  if (head.type == USC_RECORD_STACK) return "a stack with a frame of an unknown kind";
   return fmt::format("a record of type {} whose source, {}, is unknown", head.type, source_of(record));
 }
 
@@ -112,6 +121,12 @@ std::string joined_path(std::string_view components) {
   std::string path;
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) path.append("/").append(*part);
   return path;
+}
+
+std::string cgroup_path_of(const RawRecord& record) {
+  const auto cgroup = record.as<usc_cgroup>();
+  const std::string path = joined_path(record.data<usc_cgroup>(0, cgroup.path_bytes));
+  return (cgroup.truncated != 0 ? "…" : "") + (path.empty() ? "/" : path);
 }
 
 std::string file_path_of(const RawRecord& record) {

@@ -83,10 +83,6 @@ struct FileInfoTail {
 
 // The source of a usc_event, usc_logged or usc_log_kind.
 [[nodiscard]] std::uint8_t source_of(const RawRecord& record);
-// The source of a usc_logged or usc_log_kind, of its field: version 4 of the records has 0.
-[[nodiscard]] constexpr std::uint8_t logged_source(std::uint8_t source) {
-  return source == USC_SOURCE_SYSCALL ? std::uint8_t{USC_SOURCE_LOGGED} : source;
-}
 
 // The frames of a usc_stack, innermost first.
 void frames_of(const RawRecord& record, std::vector<std::uint64_t>& frames);
@@ -96,5 +92,8 @@ void frames_of(const RawRecord& record, std::vector<std::uint64_t>& frames);
 
 // The path of a usc_file, put together from its components: "/usr/lib/libc.so.6"; "…/a/b" where it is truncated.
 [[nodiscard]] std::string file_path_of(const RawRecord& record);
+
+// The path of a usc_cgroup in its hierarchy: "/system.slice/docker-….scope"; "/" for the root.
+[[nodiscard]] std::string cgroup_path_of(const RawRecord& record);
 
 }  // namespace uscope::trace

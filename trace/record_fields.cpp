@@ -123,14 +123,18 @@ class Tail {
   std::vector<RecordField>& fields_;
 };
 
+// "FILE+0xOFFSET", file 0 being memory; "!" behind it where the place is exact.
+std::string frame_text(std::uint64_t frame) {
+  return std::to_string(usc_frame_file(frame)) + "+" + hex_number(usc_frame_place(frame)) +
+         (usc_frame_is_exact(frame) != 0 ? "!" : "");
+}
+
 void add_frames(Tail& tail) {
   std::vector<std::uint64_t> frames;
   frames_of(tail.record(), frames);
   std::vector<RecordValue> texts;
   texts.reserve(frames.size());
-  for (const std::uint64_t frame : frames)
-    texts.emplace_back(std::to_string(USC_FRAME_FILE(frame)) + "+" + hex_number(USC_FRAME_OFFSET(frame)) +
-                       ((frame & USC_FRAME_EXACT) != 0 ? "!" : ""));
+  for (const std::uint64_t frame : frames) texts.emplace_back(frame_text(frame));
   tail.list("frames", std::move(texts));
 }
 
@@ -226,6 +230,8 @@ void add_tail(Tail& tail) {
       return add_exec(tail);
     case USC_RECORD_FILE:
       return tail.text("path", file_path_of(record));
+    case USC_RECORD_CGROUP:
+      return tail.text("path", cgroup_path_of(record));
     case USC_RECORD_FILE_INFO:
       return add_file_info(tail);
     case USC_RECORD_SAMPLE:

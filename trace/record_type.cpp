@@ -26,6 +26,9 @@ std::size_t tail_bytes(const usc_exec& exec, std::string_view /*tail*/) {
 std::size_t tail_bytes(const usc_file& file, std::string_view /*tail*/) {
   return file.path_bytes;
 }
+std::size_t tail_bytes(const usc_cgroup& cgroup, std::string_view /*tail*/) {
+  return cgroup.path_bytes;
+}
 std::size_t tail_bytes(const usc_file_info& info, std::string_view /*tail*/) {
   return info.segments * sizeof(usc_segment) + info.build_id_bytes + info.path_bytes + info.trouble_bytes;
 }
@@ -133,6 +136,9 @@ bool values_hold(const usc_string& string, std::string_view tail) {
                                                                                                : 0;
   return string.arg < USC_STRING_ARGS && string.kind != USC_STRING_NONE && string.bytes >= least &&
          is_exact(string, tail);
+}
+bool values_hold(const usc_cgroup& cgroup, std::string_view tail) {
+  return cgroup.cgroup != 0 && cgroup.truncated <= 1 && is_exact(cgroup, tail);
 }
 bool values_hold(const usc_fd& descriptor, std::string_view tail) {
   return is_exact(descriptor, tail);

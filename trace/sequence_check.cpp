@@ -23,20 +23,21 @@ void SequenceCheck::observe(const RawRecord& record) {
   if (head.cpu >= cpus_.size()) return;
   Cpu& cpu = cpus_[head.cpu];
   if (head.type == USC_RECORD_CPU_TOTAL) {
-    cpu.total = record.as<usc_cpu_total>().records;
+    const auto total = record.as<usc_cpu_total>();
+    cpu.total = total.records - std::min(total.first, total.records);
     cpu.has_total = complete_ = true;
     return;
   }
   if (cpu.seen == 0) cpu.low = cpu.high = head.seq;
-  cpu.low = std::min(cpu.low, head.seq);
-  cpu.high = std::max(cpu.high, head.seq);
+  cpu.low = std::min<std::uint64_t>(cpu.low, head.seq);
+  cpu.high = std::max<std::uint64_t>(cpu.high, head.seq);
   cpu.seen++;
 }
 
 std::uint64_t SequenceCheck::unexplained() const {
   std::uint64_t missing = 0;
   for (const Cpu& cpu : cpus_) {
-    const std::uint64_t span = cpu.seen ? std::uint64_t{cpu.high} - cpu.low + 1 : 0;
+    const std::uint64_t span = cpu.seen ? cpu.high - cpu.low + 1 : 0;
     const std::uint64_t given = cpu.has_total ? cpu.total : span;
     if (given > cpu.seen) missing = sum(missing, given - cpu.seen);
   }

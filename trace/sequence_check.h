@@ -13,7 +13,7 @@ namespace uscope::trace {
 // the numbers given out are known (usc_cpu_total; without one, the span from the first to the last seen), and the
 // records that arrived; the difference must be what the trace itself counts as lost in the ring. Order does not matter.
 // Limit: without usc_cpu_total (the tracer was killed) what is missing before the first and after the last record is
-// not seen, and a span above 2^32 numbers is not either.
+// not seen.
 class SequenceCheck {
  public:
   explicit SequenceCheck(std::uint32_t cpus) : cpus_(cpus) {}
@@ -29,8 +29,8 @@ class SequenceCheck {
  private:
   struct Cpu {
     std::uint64_t seen = 0;
-    std::uint32_t low = 0;
-    std::uint32_t high = 0;
+    std::uint64_t low = 0;
+    std::uint64_t high = 0;
     std::uint64_t total = 0;
     bool has_total = false;
   };

@@ -50,7 +50,7 @@ class RecordSink {
     head.seq = seq_++;
   }
 
-  std::uint32_t seq_ = 0;
+  std::uint64_t seq_ = 0;
 };
 
 }  // namespace uscope::trace

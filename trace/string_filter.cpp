@@ -75,7 +75,7 @@ const usc_record& StringFilter::filter_string(const usc_string& string) {
   const std::string tail = holds == StringHolds::DESCRIPTOR ? without_path(text)
                            : is_content(string.kind)        ? std::string(head)
                                                             : std::string(kRedacted);
-  fixed.bytes = static_cast<__u16>(tail.size());
+  fixed.bytes = static_cast<__u32>(tail.size());
   return rebuild(bytes_, fixed, tail);
 }
 
@@ -113,7 +113,7 @@ const usc_record& StringFilter::filter_arguments(const usc_string& string) {
   const std::string tail = redactor_.redact_list(list, (string.flags & USC_STRING_TRUNCATED) != 0);
   usc_string fixed{};
   std::memcpy(static_cast<void*>(&fixed), &string, sizeof(fixed));
-  fixed.bytes = static_cast<__u16>(std::min<std::size_t>(tail.size(), UINT16_MAX));
+  fixed.bytes = static_cast<__u32>(tail.size());
   return rebuild(bytes_, fixed, tail);
 }
 
@@ -127,8 +127,8 @@ const usc_record& StringFilter::filter_exec(const usc_exec& exec) {
   const std::string new_arguments = redactor_.redact_list(arguments.list, is_cut);
   usc_exec fixed{};
   std::memcpy(static_cast<void*>(&fixed), &exec, sizeof(fixed));
-  fixed.path_bytes = static_cast<__u16>(new_path.size());
-  fixed.argv_bytes = static_cast<__u16>(std::min<std::size_t>(new_arguments.size(), UINT16_MAX));
+  fixed.path_bytes = static_cast<__u32>(new_path.size());
+  fixed.argv_bytes = static_cast<__u32>(new_arguments.size());
   // Whether it was cut off, and no more, is to be seen from it; where the list is left out, that it is.
   fixed.argv_total = fixed.argv_bytes + (is_cut || !strings_ ? 1U : 0U);
   std::string tail = new_path + new_arguments;

@@ -16,6 +16,7 @@
 
 #include "store/db/database.h"
 #include "store/db/statement.h"
+#include "tests/support/frame_word.h"
 #include "trace/raw_writer.h"
 
 namespace uscope::store {
@@ -55,7 +56,7 @@ std::string name_of(std::uint32_t function) {
 std::uint64_t frame_of(std::uint32_t stack, std::uint32_t position) {
   const std::uint32_t function = function_of(stack, position);
   const std::uint32_t file = function < kTriggers ? kExecutable : kExecutable + 1 + function % 10;
-  return USC_FRAME(file, function, false);
+  return test::frame_word(file, function, false);
 }
 
 // What the thread has open, if it is no server.

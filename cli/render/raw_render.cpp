@@ -6,6 +6,7 @@
 
 #include "cli/render/json.h"
 #include "support/text.h"
+#include "trace/raw_header.h"
 #include "trace/record_fields.h"
 
 namespace uscope::cli {
@@ -48,7 +49,10 @@ std::string json_text_line(const Json& json) {
 
 std::string raw_header_text(const usc_raw_header& header) {
   return "0 header record_abi=" + std::to_string(header.record_abi) + " start_ns=" + std::to_string(header.start_ns) +
-         " utc_offset_ns=" + std::to_string(header.utc_offset_ns) + " cpus=" + std::to_string(header.cpus) + "\n";
+         " utc_offset_ns=" + std::to_string(header.utc_offset_ns) + " cpus=" + std::to_string(header.cpus) +
+         " isa=" + std::string(trace::isa_name(header.isa)) + " page_bytes=" + std::to_string(header.page_bytes) +
+         " boot_id=" + trace::boot_id_text(header.boot_id) +
+         " kernel=" + in_quotes(trace::fixed_text(header.kernel, sizeof(header.kernel))) + "\n";
 }
 
 std::string raw_header_json(const usc_raw_header& header) {
@@ -56,7 +60,11 @@ std::string raw_header_json(const usc_raw_header& header) {
                          {"record_abi", header.record_abi},
                          {"start_ns", header.start_ns},
                          {"utc_offset_ns", header.utc_offset_ns},
-                         {"cpus", header.cpus}});
+                         {"cpus", header.cpus},
+                         {"isa", std::string(trace::isa_name(header.isa))},
+                         {"page_bytes", header.page_bytes},
+                         {"boot_id", trace::boot_id_text(header.boot_id)},
+                         {"kernel", trace_text(trace::fixed_text(header.kernel, sizeof(header.kernel)))}});
 }
 
 std::string raw_record_text(const trace::RawRecord& record) {

@@ -81,7 +81,7 @@ std::string reads_text(const NearbyTraces& found) {
 
 std::string remedy(const UnreadableTrace& trace) {
   if (trace.is_newer) return "a newer uscope made it: read it with that one";
-  return trace.is_raw ? "an older uscope made it: load it with that one"
+  return trace.is_raw ? "an older uscope made it: load it with uscope " USC_RECORD_ABI_READER
                       : "an older uscope made it: load it again from its raw trace, or read it with that one";
 }
 

@@ -12,7 +12,7 @@
 #include "scope.h"
 #include "target.h"
 
-#define USC_CONTROL_ABI 16 /* moves with every change of a layout below */
+#define USC_CONTROL_ABI 17 /* moves with every change of a layout below */
 
 #define USC_SYSCALL_BITS 512
 #define USC_STRUCTURE_WORDS 128
@@ -43,10 +43,13 @@ struct usc_config {
 /* How long a process that ran before is held at most, until its mappings are known: is_held(). */
 #define USC_HOLD_NS 2500000000ull
 
+/* What is known of a file, in a slot that it has as long as a process may have it mapped: file_slots.h. */
 struct usc_file_entry {
 	struct usc_file_rows rows;
 	__u32 state;   /* enum usc_file_state */
 	__u32 classes; /* USC_CLASS_* */
+	__u32 serial;  /* of the file; 0: the slot is free (slot 0: memory without a file) */
+	__u32 turn;    /* how many files have had the slot */
 };
 
 /* Counters of one processor; all only grow. */
@@ -81,7 +84,7 @@ struct usc_loss_key {
 };
 
 USC_ASSERT_SIZE(usc_config, 11456);
-USC_ASSERT_SIZE(usc_file_entry, 40);
+USC_ASSERT_SIZE(usc_file_entry, 48);
 USC_ASSERT_SIZE(usc_loss_key, 8);
 
 #endif

@@ -29,11 +29,12 @@
 #include <linux/ioctl.h>
 
 #include "control.h"
+#include "file_slots.h"
 #include "probes.h"
 
 #define USC_DEVICE_NAME "uscope"
 #define USC_DEVICE_PATH "/dev/uscope"
-#define USC_DEVICE_ABI 10 /* moves with every change of this file */
+#define USC_DEVICE_ABI 11 /* moves with every change of this file */
 
 /* What START accepts. */
 #define USC_DEVICE_RING_MIN (1u << 16)
@@ -41,7 +42,7 @@
 #define USC_DEVICE_ROWS_MAX (1u << 25)
 #define USC_DEVICE_INDEX_MAX (1u << 23)
 #define USC_DEVICE_RULES_MAX (1u << 16)
-#define USC_DEVICE_TABLES_MAX USC_FILE_MAX
+#define USC_DEVICE_TABLES_MAX USC_FILE_SLOTS
 
 struct usc_device_version {
 	__u32 size;
@@ -108,6 +109,17 @@ struct usc_device_reserve {
 	__u32 size;
 	__u32 file; /* out */
 	struct usc_file_key key;
+};
+
+/*
+ * Files that nothing maps any more, at most USC_FILE_SLOTS. FORGET, of keys (struct usc_file_key): who maps one of them from now on has
+ * met another file; when it returns, all hooks that knew it have told of their mappings. RELEASE, of serials (__u32): their slots, and
+ * tables of rows that no other file has, are free when it returns, and no walk looks for them.
+ */
+struct usc_device_files {
+	__u32 size;
+	__u32 count;
+	__u64 buffer;
 };
 
 /* The process whose first execve begins the trace, as the caller's pid namespace numbers it; once: EALREADY after that. */
@@ -246,6 +258,8 @@ struct usc_device_probes {
 #define USC_DEVICE_STACK _IOWR('u', 0x81, struct usc_device_stack)
 #define USC_DEVICE_ROWS _IOWR('u', 0x82, struct usc_device_rows)
 #define USC_DEVICE_RESEND _IOWR('u', 0x83, struct usc_device_stack)
+#define USC_DEVICE_FORGET _IOW('u', 0x85, struct usc_device_files)
+#define USC_DEVICE_RELEASE _IOW('u', 0x86, struct usc_device_files)
 #define USC_DEVICE_PROBES _IOWR('u', 0x84, struct usc_device_probes)
 
 /* The phases of an open descriptor, in their order. */
@@ -267,6 +281,8 @@ struct usc_device_probes {
 	X(USC_DEVICE_FILE, USC_PHASES_STARTED)                                                                         \
 	X(USC_DEVICE_FILE_KEY, USC_PHASES_ALL)                                                                         \
 	X(USC_DEVICE_RESERVE, USC_PHASES_STARTED)                                                                      \
+	X(USC_DEVICE_FORGET, USC_PHASES_STARTED)                                                                       \
+	X(USC_DEVICE_RELEASE, USC_PHASES_STARTED)                                                                      \
 	X(USC_DEVICE_PROBES, USC_PHASE_STARTED)                                                                        \
 	X(USC_DEVICE_LAUNCH, USC_PHASE_STARTED)                                                                        \
 	X(USC_DEVICE_TARGET, USC_PHASE_STARTED)                                                                        \
@@ -311,6 +327,7 @@ USC_ASSERT_SIZE(usc_device_table, 56);
 USC_ASSERT_SIZE(usc_device_file, 24);
 USC_ASSERT_SIZE(usc_device_file_key, 56);
 USC_ASSERT_SIZE(usc_device_reserve, 48);
+USC_ASSERT_SIZE(usc_device_files, 16);
 USC_ASSERT_SIZE(usc_device_launch, 8);
 USC_ASSERT_SIZE(usc_device_open_calls, 40);
 USC_ASSERT_SIZE(usc_device_target, 272);

@@ -25,7 +25,8 @@
 #include "uscope/records/trace.h"
 #include "uscope/records/wait.h"
 
-#define USC_RECORD_ABI 7	/* moves with every change of a layout in records/ */
-#define USC_RECORD_ABI_OLDEST 4 /* what readers still read: ADR 1 says what differs */
+#define USC_RECORD_ABI 8	    /* moves with every change of a layout in records/ */
+#define USC_RECORD_ABI_OLDEST 8	    /* what readers still read: ADR 1 says what differs */
+#define USC_RECORD_ABI_READER "0.2" /* the version of uscope that reads records before those */
 
 #endif

@@ -61,6 +61,9 @@ bool KeptDefinitions::take(const usc_record& record) {
     case USC_RECORD_FILE:
       files_[trace::FileId(trace::record_as<usc_file>(record).file)].announced = keep(record);
       return true;
+    case USC_RECORD_CGROUP:
+      cgroups_.try_emplace(trace::record_as<usc_cgroup>(record).cgroup, keep(record));
+      return true;
     case USC_RECORD_FILE_INFO:
       files_[trace::FileId(trace::record_as<usc_file_info>(record).file)].described = keep(record);
       return true;
@@ -147,6 +150,7 @@ Result<void> KeptDefinitions::write(WindowTrace& to, const std::set<trace::Stack
     return {};
   };
   if (auto done = all(meta_); !done) return done;
+  if (auto done = all(cgroups_); !done) return done;
   for (const auto& [serial, image] : images_)
     if (auto done = write_kept(to, image.exec); !done) return done;
   for (const auto& [serial, task] : tasks_) {
@@ -243,6 +247,10 @@ void KeptDefinitions::forget_ended(std::uint64_t before_ns, const std::set<trace
   inherited.insert(guises_in_use.begin(), guises_in_use.end());
   guises_.forget(before_ns, inherited, [this](trace::TaskId task) { return knows(task); });
   for (const auto& [serial, image] : images_) spaces.insert(image.mm);
+  std::set<std::uint64_t> cgroups;
+  for (const auto& [serial, task] : tasks_) cgroups.insert(as<usc_task>(task.start).cgroup);
+  for (const auto& [serial, image] : images_) cgroups.insert(as<usc_exec>(image.exec).cgroup);
+  std::erase_if(cgroups_, [&](const auto& entry) { return cgroups.count(entry.first) == 0; });
   std::erase_if(jit_names_, [&](const auto& entry) { return spaces.count(entry.first.first) == 0; });
 }
 

@@ -102,6 +102,7 @@ class KeptDefinitions {
   Guises guises_;
   std::map<trace::ImageId, Image> images_;
   std::map<trace::FileId, File> files_;
+  std::map<std::uint64_t, KeptRecord> cgroups_;  // by number
   std::map<std::pair<trace::MmId, std::uint64_t>, KeptRecord> jit_names_;
   std::unordered_map<trace::StackId, KeptRecord> stacks_;
   std::map<std::pair<std::uint8_t, std::uint32_t>, KeptRecord> kinds_;

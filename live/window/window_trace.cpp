@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "support/private_file.h"
+#include "trace/raw_header.h"
 
 namespace uscope::live {
 
@@ -12,11 +13,8 @@ Result<WindowTrace> WindowTrace::begin(int folder, std::uint64_t start_ns, std::
   if (!file) return file.error();
   auto written = duplicate(file->get());
   if (!written) return written.error();
-  usc_raw_header header{};
-  header.start_ns = start_ns;
-  header.utc_offset_ns = utc_offset_ns;
-  header.cpus = 1;
-  auto writer = trace::RawWriter::create(std::move(*written), "in the folder for temporary files", header);
+  auto writer = trace::RawWriter::create(std::move(*written), "in the folder for temporary files",
+                                         trace::header_of_this_machine(start_ns, utc_offset_ns, 1));
   if (!writer) return writer.error();
   return WindowTrace(std::move(*file), std::move(*writer));
 }

@@ -44,6 +44,8 @@ const std::vector<Column>& all_columns() {
       dimension("trigger", bit_of(Key::kStack)),
       dimension("trigger_module", bit_of(Key::kStack)),
       dimension("folded", bit_of(Key::kStack)),
+      dimension("cgroup", bit_of(Key::kTask)),
+      dimension("container", bit_of(Key::kTask)),
   };
   return columns;
 }

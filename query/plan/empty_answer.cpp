@@ -313,6 +313,8 @@ std::string hint_for_column(std::string_view name) {
        {"stack", "ustack", "backtrace", "stacktrace", "kstack"}},
       {"trigger_module is the file of the trigger", {"module", "library", "lib", "dso", "binary"}},
       {"uid is the user's number", {"user", "username", "euid"}},
+      {"cgroup is the path of the process's control group; container the id in it",
+       {"group", "slice", "unit", "service", "pod", "container_id", "docker", "cgroup_id"}},
       {"a0 to a5 are the arguments",
        {"args", "arg0", "arg1", "arg2", "arg3", "arg4", "arg5", "argument", "arguments"}}};
   for (const Named& named : kNamed)

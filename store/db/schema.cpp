@@ -20,7 +20,8 @@ CREATE TABLE meta(key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) WITHOUT RO
 CREATE TABLE process(
   id INTEGER PRIMARY KEY, pid INTEGER, ns_pid INTEGER, parent_id INTEGER REFERENCES process(id),
   start_ns INTEGER, end_ns INTEGER, exit_code INTEGER, exit_signal INTEGER, uses_io_uring INTEGER,
-  space INTEGER, origin TEXT CHECK (origin IN ('exec', 'fork', 'clone')));
+  space INTEGER, origin TEXT CHECK (origin IN ('exec', 'fork', 'clone')),
+  cgroup_id INTEGER, cgroup TEXT, container TEXT);
 CREATE TABLE image(
   id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL REFERENCES process(id), ts_ns INTEGER NOT NULL,
   path TEXT NOT NULL, argv TEXT NOT NULL, name TEXT NOT NULL, names TEXT NOT NULL);
@@ -196,7 +197,8 @@ SELECT event.id AS id, event.ts_ns AS ts_ns, event.dur_ns AS dur_ns, event.how A
   kind.name AS kind, kind.class AS class, event.result AS result, errno_name.name AS errno,
   event.a0 AS a0, event.a1 AS a1, event.a2 AS a2, event.a3 AS a3, event.a4 AS a4, event.a5 AS a5,
   object.name AS object, object.kind AS object_kind, event.stack_id AS stack_id, stack.depth AS depth, stack.ended AS ended, frame.function AS "trigger",
-  module.path AS trigger_module, stack.folded AS folded
+  module.path AS trigger_module, stack.folded AS folded,
+  process.cgroup AS cgroup, process.container AS container
 FROM event
   JOIN kind ON kind.id = event.kind_id
   JOIN thread ON thread.id = event.thread_id

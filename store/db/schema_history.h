@@ -71,6 +71,13 @@ inline constexpr std::array kSchemaHistory{
         "  image.name AS process,",
         "image.name AS process,", "as which user each call was made"},
     SchemaChange{20, "v_event", "", "\n  LEFT JOIN object ON object.id = event.object_id", "", ""},
+    SchemaChange{21, "process", "cgroup_id", ",\n  cgroup_id INTEGER", "", ""},
+    SchemaChange{21, "process", "cgroup", ", cgroup TEXT", "", ""},
+    SchemaChange{21, "process", "container", ", container TEXT", "", ""},
+    SchemaChange{21, "v_event", "cgroup", ",\n  process.cgroup AS cgroup", "",
+                 "in which control group each process was"},
+    SchemaChange{21, "v_event", "container", ", process.container AS container", "",
+                 "in which container each process was"},
 };
 
 static_assert(kSchemaHistory.front().version == kOldestSchema + 1 && kSchemaHistory.back().version <= kSchemaVersion);

@@ -10,7 +10,7 @@
 namespace uscope::store {
 
 // PRAGMA user_version: changes whenever a reader's SQL could break, by a line in store/db/schema_history.h.
-constexpr std::int32_t kSchemaVersion = 20;
+constexpr std::int32_t kSchemaVersion = 21;
 
 // Databases from this version on are read.
 constexpr std::int32_t kOldestSchema = 15;

@@ -10,7 +10,7 @@
 namespace uscope::store {
 namespace {
 
-constexpr std::uint32_t kMostFiles = 0xffff;   // a frame holds 16 bits of its file's number
+constexpr std::uint32_t kMostFiles = USC_FRAME_FILES - 1;
 constexpr std::size_t kMostNamedKinds = 4096;  // the module gives out fewer
 constexpr std::size_t kMostThreadNames = std::size_t{1} << 18;
 constexpr std::size_t kMostUserChanges = std::size_t{1} << 18;
@@ -87,6 +87,9 @@ void Definitions::add(const trace::RawRecord& record) {
       if (facts.path.empty()) facts.path = trace_text(trace::file_path_of(record));
       break;
     }
+    case USC_RECORD_CGROUP:
+      cgroups[record.as<usc_cgroup>().cgroup] = trace_text(trace::cgroup_path_of(record));
+      break;
     case USC_RECORD_FILE_INFO:
       add_file_info(record);
       break;
@@ -161,6 +164,12 @@ void Definitions::add_space(trace::ProcessId process, trace::MmId space, std::ui
   facts.space_ns = time;
 }
 
+void Definitions::add_cgroup(ProcessFacts& process, std::uint64_t cgroup, std::uint64_t time) {
+  if (cgroup == 0 || time < process.cgroup_ns) return;
+  process.cgroup = cgroup;
+  process.cgroup_ns = time;
+}
+
 void Definitions::add_task(const usc_task& task) {
   const trace::TaskId serial(task.head.task);
   const trace::ProcessId process_serial(task.process);
@@ -191,6 +200,7 @@ void Definitions::add_task(const usc_task& task) {
   }
   if (task.flags & USC_TASK_PROCESS) {
     process.started = true;
+    add_cgroup(process, task.cgroup, task.head.time);
     process.number_flags |= task.flags & (USC_TASK_EXECUTED | USC_TASK_OWN_TID);
     process.start_ns = start_ns;
     process.parent_task = parent;
@@ -219,6 +229,7 @@ void Definitions::add_exec(const trace::RawRecord& record) {
     process.first_exec_ns = exec.head.time;
   }
   if (process.pid == 0) process.pid = exec.tid;
+  add_cgroup(process, exec.cgroup, exec.head.time);
   add_space(process_serial, trace::MmId(exec.mm), exec.head.time);
 }
 

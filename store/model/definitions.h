@@ -39,6 +39,8 @@ struct ProcessFacts {
   std::uint64_t io_uring_ns = 0;  // since when that is known
   trace::MmId space;              // its address space, the last one that is recorded
   std::uint64_t space_ns = 0;     // when that was
+  std::uint64_t cgroup = 0;       // its control group when it began, or at its last exec; 0: not known
+  std::uint64_t cgroup_ns = 0;    // when that was
 };
 
 struct ThreadFacts {
@@ -156,6 +158,7 @@ class Definitions {
   std::map<trace::TaskId, ThreadFacts> threads;
   std::map<trace::ImageId, ImageFacts> images;
   std::map<trace::FileId, FileFacts> files;
+  std::map<std::uint64_t, std::string> cgroups;  // paths, traces' texts, by number
   std::map<std::string, std::string> meta;
   std::vector<LossFacts> losses;
   bool records_missing = false;  // though no loss says so: set by the loader
@@ -177,6 +180,7 @@ class Definitions {
   void add_exec(const trace::RawRecord& record);
   void add_io_uring(const usc_io_uring& user);
   void add_space(trace::ProcessId process, trace::MmId space, std::uint64_t time);
+  static void add_cgroup(ProcessFacts& process, std::uint64_t cgroup, std::uint64_t time);
   void add_exit(const usc_task_exit& exit);
   void add_name(trace::TaskId task, std::uint64_t time, std::string_view name);
   void add_user(trace::TaskId task, std::uint64_t time, std::uint32_t uid);

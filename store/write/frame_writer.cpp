@@ -91,7 +91,7 @@ symbolizer::ModuleRequest FrameWriter::request_for(trace::FileId serial, const s
 Result<ModuleRowId> FrameWriter::module_of(const RawFrame& raw) {
   const trace::FileId serial = trace::file_of(raw.frame);
   const bool named = serial == trace::kNoFile &&
-                     jit_name(raw.mm, USC_FRAME_OFFSET(raw.frame), (raw.frame & USC_FRAME_EXACT) != 0) != nullptr;
+                     jit_name(raw.mm, usc_frame_place(raw.frame), usc_frame_is_exact(raw.frame) != 0) != nullptr;
   ModuleRowId& id = module_ids_[{serial, raw.mm, named}];
   if (id) return id;
   const FileFacts& file = definitions_.file(serial);
@@ -241,8 +241,8 @@ Result<const FrameWriter::Physical*> FrameWriter::place_of(std::uint64_t frame, 
   const trace::FileId file = trace::file_of(frame);
   auto module = module_of({frame, file == trace::kNoFile ? mm : trace::MmId()});
   if (!module) return module.error();
-  const bool exact = (frame & USC_FRAME_EXACT) != 0;
-  const std::uint64_t address = trace::elf_address(definitions_.file(file).segments, USC_FRAME_OFFSET(frame), exact);
+  const bool exact = usc_frame_is_exact(frame) != 0;
+  const std::uint64_t address = trace::elf_address(definitions_.file(file).segments, usc_frame_place(frame), exact);
   Physical& physical = physical_[{*module, address, exact}];
   physical.module = *module;
   return &physical;

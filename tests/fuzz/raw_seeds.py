@@ -17,7 +17,7 @@ START = 1_000_000_000_000
 USER = 0xFFFF  # cpu of the collector's own records
 EVENT, STACK, TASK, EXEC, EXIT, NAME, MAP, UNMAP, FILE, INFO = range(1, 11)
 VERIFY, LOSS, META, TOTAL, IO_URING, JIT, LOGGED, PLACE, STRING, FD, FUTEX, LOG_KIND, SIGNAL, PARTIAL, HIT, KIND = range(12, 28)
-LOOK, THREAD_LOOK, WAITED, RESOURCE, HELD_LOCK, MONITOR, TROUBLE, BLIND_MAP, CODE_DOUBT, GUISE, TASK_USER = range(28, 39)
+LOOK, THREAD_LOOK, WAITED, RESOURCE, HELD_LOCK, MONITOR, TROUBLE, BLIND_MAP, CODE_DOUBT, GUISE, TASK_USER, CGROUP = range(28, 40)
 TEXT, ADDRESS, RESULT, WORDS, PAIR = 1, 3, 7, 8, 9  # kinds of strings
 DATA, DATA_OUT, VECTOR, POLL, POLL_OUT = 11, 12, 13, 17, 18
 ROOT, BROKEN = 0, 3
@@ -28,7 +28,8 @@ RETURNED, NORETURN, KILLED, OPEN, ATTACHED, NO_ENTRY = range(6)
 
 class Raw:
     def __init__(self, cpus=2):
-        self.head = struct.pack("<QIIQqII", 0x315741524F435355, 40, record_abi(), START, 77, cpus, 0)
+        self.head = struct.pack("<QIIQqIIII16s64s", 0x315741524F435355, 128, record_abi(), START, 77, cpus, 1, 4096, 0,
+                                bytes(range(16)), b"6.1.0-seed")
         self.records = []
         self.seq = [0] * cpus
 
@@ -38,10 +39,10 @@ class Raw:
             number = self.seq[cpu] if cpu < len(self.seq) else 0
             if cpu < len(self.seq):
                 self.seq[cpu] += 1
-        self.records.append(struct.pack("<IHHIIQ", 24 + len(body), kind, cpu, number, task, time) + body)
+        self.records.append(struct.pack("<IHHQIIQ", 32 + len(body), kind, cpu, number, task, 0, time) + body)
 
     def task(self, task=1, process=1, parent=0, pid=100, tid=100, flags=1, image=0, name=b"app"):
-        self.put(TASK, struct.pack("<IIIIIIIIQIIII16s", process, parent, pid, tid, pid, tid, 1, 0, START, flags, image, 0, 0, name),
+        self.put(TASK, struct.pack("<IIIIIIIIQIIIIQ16s", process, parent, pid, tid, pid, tid, 1, 0, START, flags, image, 0, 0, 77, name),
                  task)
 
     def event(self, nr=39, how=RETURNED, stack=0, task=1, entry=START + 5, end=START + 10, result=0, cpu=0, flags=0,
@@ -54,7 +55,7 @@ class Raw:
 
 
 def frame(file, offset, exact=False):
-    return file << 48 | (1 << 47 if exact else 0) | offset
+    return (1 << 61 if exact else 0) | (file << 36 if file else 1 << 62) | offset
 
 
 def sound():
@@ -76,14 +77,14 @@ def sound():
     raw.put(IO_URING, struct.pack("<II", 2, 0))
     raw.put(NAME, struct.pack("<16s", b"late</script>"), task=2, time=START + 50)
     for cpu, records in enumerate(list(raw.seq)):
-        raw.put(TOTAL, struct.pack("<Q", records), task=0, cpu=cpu, number=0)
+        raw.put(TOTAL, struct.pack("<QQ", records, 0), task=0, cpu=cpu, number=0)
     return raw
 
 
 def strings(raw):
     """Calls with strings, and descriptors from open to close."""
     def string(text, entry, arg=0, kind=TEXT, flags=0):
-        raw.put(STRING, struct.pack("<QHHBBH", entry, len(text), flags, arg, kind, 0) + text, time=entry)
+        raw.put(STRING, struct.pack("<QIHBB", entry, len(text), flags, arg, kind) + text, time=entry)
 
     raw.put(FD, struct.pack("<IiIHH", 1, 0, 1, 9, 0) + b"/dev/null", task=0, cpu=USER)
     raw.put(FD, struct.pack("<IiIHH", 1, -100, 0, 5, 0) + b"/work", task=0, cpu=USER)
@@ -122,12 +123,14 @@ def futexes(raw):
 
 def variable_parts(raw):
     path, arguments = b"/bin/ev\x1b]0;il", b"evil\0-x\0\xff\0"
-    raw.put(EXEC, struct.pack("<IIIIIIHHI16s", 1, 1, 1, 2, 100, 100, len(path), len(arguments), len(arguments),
+    raw.put(EXEC, struct.pack("<IIIIIIIIIIQ16s", 1, 1, 1, 2, 100, 100, len(path), len(arguments), len(arguments), 0, 77,
                               b"evil") +
             path + arguments)
     components = b"libc.so.6\0lib\0/\0"
     raw.put(FILE, struct.pack("<IIQQQqIIQQQHBBI", 2, 100, 8, 9, 4096, 1, 2, 3, 0x400000, 0x500000, 0, len(components),
                               0, 0, 1) + components, task=0)
+    for number, path, cut in ((77, b"app.service\0system.slice\0", 0), (78, b"", 0), (79, b"\xff\x1b\0x", 1)):
+        raw.put(CGROUP, struct.pack("<QII", number, len(path), cut) + path)
     known = b"/usr/bin/app"
     raw.put(INFO, struct.pack("<IIIIIHHHHHBB", 2, 1, 10, 80, 3, 1, 4, len(known), 0, 3, 1, 0) +
             struct.pack("<QQQ", 0x1000, 0x1000, 0x401000) + b"\1\2\3\4" + known + b"bad", task=0, cpu=USER)
@@ -181,7 +184,7 @@ def hits(raw):
     hit(OFFCPU, 2, 3010, 3090, RETURNED)
     hit(OFFCPU, 3, 3100, 9_000_000_000, OPEN, task=2)
     for arg, text in ((0, b"/etc/\xff"), (5, b"")):
-        raw.put(STRING, struct.pack("<QHHBBH", START + 3200, len(text), 0, arg, TEXT, 0) + text, time=START + 3200)
+        raw.put(STRING, struct.pack("<QIHBB", START + 3200, len(text), 0, arg, TEXT) + text, time=START + 3200)
     hit(UFUNCTION, 1, 3200, 3300, RETURNED, flags=0)
     hit(TRACEPOINT, 5, 3400, stack=99, task=77)
     hit(USDT, 1, 3400)
@@ -264,7 +267,7 @@ def seeds():
     ids.task(task=5, process=5, parent=6)
     ids.task(task=6, process=6, parent=5)
     totals = Raw()
-    totals.put(TOTAL, struct.pack("<Q", (1 << 64) - 1), number=0xFFFFFFFF)
+    totals.put(TOTAL, struct.pack("<QQ", (1 << 64) - 1, 1), number=(1 << 64) - 1)
     totals.event(cpu=1)
     return {"whole": whole, "strings": strings(sound()).bytes(), "futexes": futexes(sound()).bytes(), "signals": signals(sound()).bytes(), "hits": hits(sound()).bytes(), "looks": looks(sound()).bytes(), "guises": guises(sound()).bytes(), "cut": whole[:-30],
             "header": whole[:40], "header_cut": whole[:17], "empty": b"", "flipped": whole[:300] + b"\xff\xff" + whole[302:], "times": times.bytes(), "ids": ids.bytes(),

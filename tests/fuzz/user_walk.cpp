@@ -123,6 +123,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::require(stack.ended < static_cast<int>(USC_ENDED_BROKEN) + static_cast<int>(USC_BROKEN_COUNT),
                 "an end that has a name");
   for (const std::uint64_t frame : stack.frames)
-    fuzz::require(USC_FRAME_FILE(frame) < USC_FILE_FIRST + kFiles, "a frame's file is one that was met");
+    fuzz::require(usc_frame_file(frame) < USC_FILE_FIRST + kFiles, "a frame's file is one that was met");
   return 0;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tests/quiet_backend.h"
+#include "tests/support/frame_word.h"
 #include "trace/record_builder.h"
 #include "tracer/files/file_table.h"
 #include "uscope/record.h"
@@ -158,7 +159,7 @@ bool read_line(const std::string& line, GoldenStack& stack) {
     std::uint64_t offset = 0;
     unsigned exact = 0;
     in >> serial >> offset >> exact;
-    stack.frames.push_back(USC_FRAME(serial, offset, exact));
+    stack.frames.push_back(test::frame_word(serial, offset, exact));
   } else if (word == "ended") {
     unsigned ended = 0;
     in >> ended >> stack.oracle;
@@ -202,8 +203,8 @@ std::string to_text(const GoldenStack& stack) {
     write_rows(out, "all", file.all);
   }
   for (const std::uint64_t frame : stack.frames)
-    out += "frame " + hex(USC_FRAME_FILE(frame)) + " " + hex(USC_FRAME_OFFSET(frame)) +
-           ((frame & USC_FRAME_EXACT) != 0 ? " 1\n" : " 0\n");
+    out += "frame " + hex(usc_frame_file(frame)) + " " + hex(usc_frame_place(frame)) +
+           (usc_frame_is_exact(frame) != 0 ? " 1\n" : " 0\n");
   return out + "ended " + hex(stack.ended) + " " + hex(stack.oracle) + "\n";
 }
 

@@ -41,7 +41,7 @@ struct GoldenStack {
   std::vector<tracer::Mapping> mappings;
   std::vector<GoldenFile> files;
   // What the walk must come to.
-  std::vector<std::uint64_t> frames;  // USC_FRAME words
+  std::vector<std::uint64_t> frames;  // words of uscope/records/frame_word.h
   std::uint32_t oracle = 0;           // so many of them, from the innermost on, are libdwfl's too
   std::uint8_t ended = 0;
 };

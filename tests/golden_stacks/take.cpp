@@ -10,6 +10,7 @@
 #include <set>
 
 #include "golden_stack.h"
+#include "tests/support/frame_word.h"
 #include "tracer/recorder/recorder.h"
 #include "tracer/walk/stack_copy.h"
 #include "tracer/walk/verifier.h"
@@ -174,8 +175,8 @@ class Taker final : public tracer::RecordingClient, public tracer::CompareObserv
     }
     for (tracer::Mapping& map : stack.mappings) map.file = serials[map.file];
     for (std::uint64_t& frame : stack.frames)
-      frame =
-          USC_FRAME(serials[trace::file_of(frame)].value(), USC_FRAME_OFFSET(frame), (frame & USC_FRAME_EXACT) != 0);
+      frame = test::frame_word(serials[trace::file_of(frame)].value(), usc_frame_place(frame),
+                               usc_frame_is_exact(frame) != 0);
   }
 
   static void take_words(const usc_sample& sample, GoldenStack& stack) {
@@ -191,7 +192,7 @@ class Taker final : public tracer::RecordingClient, public tracer::CompareObserv
 
   static bool holds_frame(const tracer::Mapping& map, const std::vector<std::uint64_t>& frames) {
     return std::any_of(frames.begin(), frames.end(), [&](std::uint64_t frame) {
-      const std::uint64_t offset = USC_FRAME_OFFSET(frame) - ((frame & USC_FRAME_EXACT) != 0 ? 0 : 1);
+      const std::uint64_t offset = usc_frame_place(frame) - (usc_frame_is_exact(frame) != 0 ? 0 : 1);
       if (trace::file_of(frame) == trace::kNoFile) return offset >= map.start && offset < map.end;
       return trace::file_of(frame) == map.file && offset >= map.offset && offset - map.offset < map.end - map.start;
     });
@@ -207,7 +208,7 @@ class Taker final : public tracer::RecordingClient, public tracer::CompareObserv
     std::vector<std::uint64_t> offsets;
     for (const std::uint64_t frame : compared.uscope_frames)
       if (trace::file_of(frame) == serial)
-        offsets.push_back(USC_FRAME_OFFSET(frame) - ((frame & USC_FRAME_EXACT) != 0 ? 0 : 1));
+        offsets.push_back(usc_frame_place(frame) - (usc_frame_is_exact(frame) != 0 ? 0 : 1));
     if (!rows_) rows_ = std::make_unique<tracer::WalkTables>(compared.files, maker_);
     const auto stack = rows_->get(serial, RowDetail::kStack);
     const auto all = rows_->get(serial, RowDetail::kAllRegisters);
@@ -225,7 +226,7 @@ class Taker final : public tracer::RecordingClient, public tracer::CompareObserv
                                   std::to_string(rule.cfa_reg) + " " + std::to_string(rule.other_stack));
     }
     for (std::size_t i = 1; i < stack.frames.size(); i++)
-      if ((stack.frames[i] & USC_FRAME_EXACT) != 0) candidate.features.insert("signal");
+      if (usc_frame_is_exact(stack.frames[i]) != 0) candidate.features.insert("signal");
     candidate.features.insert("ended " + std::to_string(stack.ended));
     candidate.features.insert("depth " + std::to_string(stack.frames.size() / 12));
   }

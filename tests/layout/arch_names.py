@@ -15,6 +15,7 @@ ROOMS = ("include/uscope/arch", "include/uscope/core/arch", "bpf/x86_64", "symbo
 # Files that know x86-64 although they lie elsewhere, with what they know of it, and why they do.
 KNOWN = {
     "include/uscope/lists/abi.def": "the list of ABIs",
+    "include/uscope/lists/isa.def": "the list of instruction sets",
     "include/uscope/lists/unwind_error.def": "the text of a report, which stays as it is until there is another machine",
     "syscalls/kernel_names.h": "made of the kernel's headers: names of constants",
 }

@@ -82,7 +82,7 @@ class RandomQuestion {
   std::string dimension() {
     if (chance(32)) return pick({"object", "object_kind"});
     return pick({"kind", "kind", "class", "how", "pid", "tid", "uid", "process", "thread", "errno", "stack_id", "depth",
-                 "ended", "\"trigger\"", "trigger_module", "folded", "Process"});
+                 "ended", "\"trigger\"", "trigger_module", "folded", "cgroup", "container", "Process"});
   }
 
   std::string number(int depth) {

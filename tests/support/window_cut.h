@@ -102,7 +102,7 @@ class WindowCuts {
       case USC_RECORD_SIGNAL:
         return key_of(record, record.time, USC_SOURCE_SIGNAL);
       case USC_RECORD_LOGGED:
-        return key_of(record, record.time, trace::logged_source(trace::record_as<usc_logged>(record).source));
+        return key_of(record, record.time, trace::record_as<usc_logged>(record).source);
       default:
         return {};
     }

@@ -143,12 +143,17 @@ class Backend {
   // Gives a file a serial before it is met, so that its rows can be there first; none where the kernel has met it
   // already.
   virtual Result<trace::FileId> reserve_file(const usc_file_key& key) = 0;
+  // Files that nothing maps any more. forget_files(): whoever maps a file with one of these keys from now on has met
+  // another file; when it returns, the records of those who had met this one are in the rings. release_files(): no walk
+  // looks for the files any more when it returns, and there is room for others.
+  virtual Result<void> forget_files(std::span<const usc_file_key> keys) = 0;
+  virtual Result<void> release_files(std::span<const trace::FileId> files) = 0;
 
   // Counters of every processor, and losses by process, both from the beginning on.
   virtual Result<std::vector<usc_stats>> stats() = 0;
   virtual Result<std::vector<std::pair<usc_loss_key, std::uint64_t>>> process_losses() = 0;
   // How many sequence numbers each processor gave out.
-  virtual Result<std::vector<std::uint32_t>> sequence_numbers() = 0;
+  virtual Result<std::vector<std::uint64_t>> sequence_numbers() = 0;
 };
 
 // One for each possible processor: "0-3,8" counts 9, since arrays are indexed by number.

@@ -114,9 +114,13 @@ class BpfBackend : public Backend {
   Result<void> take_sums(const SumHandler& handle) override;
   Result<usc_file_key> own_file_key(const void* address) override;
   Result<trace::FileId> reserve_file(const usc_file_key& key) override;
+  Result<void> forget_files(std::span<const usc_file_key> keys) override;
+  Result<void> release_files(std::span<const trace::FileId> files) override {
+    return rows_.release(files, [this] { return ring_maps_.wait_for_programs(); });
+  }
   Result<std::vector<usc_stats>> stats() override;
   Result<std::vector<std::pair<usc_loss_key, std::uint64_t>>> process_losses() override;
-  Result<std::vector<std::uint32_t>> sequence_numbers() override;
+  Result<std::vector<std::uint64_t>> sequence_numbers() override;
 
  private:
   Result<void> size_maps(const BackendSizes& sizes);
@@ -559,11 +563,23 @@ Result<usc_file_key> BpfBackend::own_file_key(const void* address) {
 }
 
 Result<trace::FileId> BpfBackend::reserve_file(const usc_file_key& key) {
-  const std::uint32_t serial = __atomic_add_fetch(&skeleton_->data->last_file, 1, __ATOMIC_SEQ_CST);
-  if (serial >= USC_FILE_MAX) return Error{"no file serials are left", ""};
-  if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.file_serials), &key, &serial, BPF_NOEXIST) != 0)
-    return errno_error("cannot reserve a file serial", errno);
-  return trace::FileId(serial);
+  const auto taken = rows_.take_file(skeleton_->data->last_file);
+  if (!taken) return taken.error();
+  const std::uint32_t serial = taken->value();
+  if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.file_serials), &key, &serial, BPF_NOEXIST) != 0) {
+    const int number = errno;
+    if (auto done = rows_.free_slot(*taken); !done) return done.error();
+    return errno_error("cannot reserve a file serial", number);
+  }
+  return *taken;
+}
+
+// A key that is not there was met under another one since: memory whose content has changed.
+Result<void> BpfBackend::forget_files(std::span<const usc_file_key> keys) {
+  const int map = bpf_map__fd(skeleton_->maps.file_serials);
+  for (const usc_file_key& key : keys)
+    if (bpf_map_delete_elem(map, &key) != 0 && errno != ENOENT) return errno_error("cannot forget a file", errno);
+  return ring_maps_.wait_for_programs();
 }
 
 Result<std::vector<usc_stats>> BpfBackend::stats() {
@@ -599,8 +615,8 @@ std::uint64_t BpfBackend::missed_probes() {
   return missed;
 }
 
-Result<std::vector<std::uint32_t>> BpfBackend::sequence_numbers() {
-  std::vector<std::uint32_t> all;
+Result<std::vector<std::uint64_t>> BpfBackend::sequence_numbers() {
+  std::vector<std::uint64_t> all;
   for (std::uint32_t cpu = 0; cpu < cpus_; cpu++) {
     cpu_state state{};
     if (bpf_map_lookup_elem(bpf_map__fd(skeleton_->maps.cpus), &cpu, &state) != 0)

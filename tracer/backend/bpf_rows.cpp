@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "uscope/file_slots.h"
+
 namespace uscope::tracer {
 
 Result<void> BpfRows::open(const uscope_bpf& skeleton, const BackendSizes& sizes) {
@@ -25,9 +27,42 @@ Result<void> BpfRows::open(const uscope_bpf& skeleton, const BackendSizes& sizes
 }
 
 Result<void> BpfRows::put_file(trace::FileId file, const usc_file_entry& entry) {
-  const std::uint32_t serial = file.value();
-  if (bpf_map_update_elem(files_fd_, &serial, &entry, BPF_ANY) != 0)
-    return errno_error(fmt::format("cannot publish file {} to the BPF programs", serial), errno);
+  usc_file_entry whole = entry;
+  whole.serial = file.value();
+  whole.turn = file.value() / USC_FILE_SLOTS + 1;
+  return put_slot(file, whole);
+}
+
+Result<void> BpfRows::put_slot(trace::FileId file, const usc_file_entry& entry) {
+  const std::uint32_t slot = usc_file_slot(file.value());
+  if (bpf_map_update_elem(files_fd_, &slot, &entry, BPF_ANY) != 0)
+    return errno_error(fmt::format("cannot publish file {} to the BPF programs", file.value()), errno);
+  return {};
+}
+
+Result<trace::FileId> BpfRows::take_file(std::uint32_t& counter) {
+  for (int i = 0; i < static_cast<int>(USC_FILE_TRIES); i++) {
+    const std::uint32_t number = __atomic_add_fetch(&counter, 1, __ATOMIC_SEQ_CST);
+    const std::uint32_t slot = usc_file_slot(number);
+    usc_file_entry entry{};
+    if (bpf_map_lookup_elem(files_fd_, &slot, &entry) != 0) return errno_error("cannot look for a file serial", errno);
+    const trace::FileId serial(usc_file_take_slot(&entry, number));
+    if (!serial) continue;
+    if (auto put = put_slot(serial, entry); !put) return put.error();
+    return serial;
+  }
+  return Error{"no file serials are free", ""};
+}
+
+Result<void> BpfRows::free_slot(trace::FileId file) {
+  return put_slot(file, usc_file_free_slot(file.value()));
+}
+
+Result<void> BpfRows::release(std::span<const trace::FileId> files,
+                              const std::function<Result<void>()>& wait_for_programs) {
+  if (auto done = withdraw(files, wait_for_programs); !done) return done;
+  for (const trace::FileId file : files)
+    if (auto done = free_slot(file); !done) return done;
   return {};
 }
 

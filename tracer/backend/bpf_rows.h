@@ -34,6 +34,11 @@ class BpfRows {
   Result<Publish> publish(trace::FileId file, const Table& table, std::uint32_t classes);
   Result<void> publish_state(trace::FileId file, usc_file_state state, std::uint32_t classes);
   Result<void> withdraw(std::span<const trace::FileId> files, const std::function<Result<void>()>& wait_for_programs);
+  Result<void> release(std::span<const trace::FileId> files, const std::function<Result<void>()>& wait_for_programs);
+  // A serial that the programs will not give out; `counter` is shared with them (uscope/file_slots.h).
+  Result<trace::FileId> take_file(std::uint32_t& counter);
+  // Takes back a serial that no program knows.
+  Result<void> free_slot(trace::FileId file);
 
  private:
   struct RulesLess {
@@ -53,6 +58,7 @@ class BpfRows {
   };
 
   Result<void> put_file(trace::FileId file, const usc_file_entry& entry);
+  Result<void> put_slot(trace::FileId file, const usc_file_entry& entry);
   // Nothing: there is no room.
   Result<std::optional<usc_file_rows>> copy_rows(const symbolizer::UnwindTable& table);
   Result<std::optional<std::uint32_t>> copy_rules(const std::vector<usc_rule>& rules);

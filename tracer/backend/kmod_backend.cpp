@@ -59,9 +59,11 @@ class KmodBackend : public Backend {
   Result<void> take_sums(const SumHandler& handle) override;
   Result<usc_file_key> own_file_key(const void* address) override;
   Result<trace::FileId> reserve_file(const usc_file_key& key) override;
+  Result<void> forget_files(std::span<const usc_file_key> keys) override;
+  Result<void> release_files(std::span<const trace::FileId> files) override;
   Result<std::vector<usc_stats>> stats() override;
   Result<std::vector<std::pair<usc_loss_key, std::uint64_t>>> process_losses() override;
-  Result<std::vector<std::uint32_t>> sequence_numbers() override;
+  Result<std::vector<std::uint64_t>> sequence_numbers() override;
 
  private:
   Result<void> check_version();
@@ -79,7 +81,12 @@ class KmodBackend : public Backend {
   UniqueFd device_;
   std::vector<MappedRange> mapped_;
   std::vector<RingReader> rings_;
-  std::map<std::shared_ptr<const symbolizer::UnwindTable>, std::uint32_t> published_;  // module's numbers
+  struct Published {
+    std::uint32_t number = 0;  // the module's
+    std::size_t files = 0;     // that have it
+  };
+  std::map<std::shared_ptr<const symbolizer::UnwindTable>, Published> published_;
+  std::unordered_map<trace::FileId, std::shared_ptr<const symbolizer::UnwindTable>> tables_;  // of files with rows
 };
 
 Error device_error(const std::string& what, int number) {
@@ -336,9 +343,11 @@ Result<Publish> KmodBackend::publish_rows(trace::FileId file,
       if (errno == ENOSPC || errno == ENOMEM) return Publish::kNoRoom;
       return device_error("take unwind rows", errno);
     }
-    published = published_.emplace(table, request.table).first;
+    published = published_.emplace(table, Published{request.table, 0}).first;
   }
-  if (auto done = publish(file, published->second, USC_FILE_READY, classes); !done) return done.error();
+  if (auto done = publish(file, published->second.number, USC_FILE_READY, classes); !done) return done.error();
+  published->second.files++;
+  tables_[file] = table;
   return Publish::kDone;
 }
 
@@ -373,6 +382,31 @@ Result<trace::FileId> KmodBackend::reserve_file(const usc_file_key& key) {
   return trace::FileId(request.file);
 }
 
+Result<void> KmodBackend::forget_files(std::span<const usc_file_key> keys) {
+  usc_device_files request{};
+  request.count = static_cast<__u32>(keys.size());
+  request.buffer = reinterpret_cast<std::uintptr_t>(keys.data());
+  return ask(USC_DEVICE_FORGET, request, "forget files");
+}
+
+// The module frees a table with its last file.
+Result<void> KmodBackend::release_files(std::span<const trace::FileId> files) {
+  std::vector<__u32> serials;
+  for (const trace::FileId file : files) serials.push_back(file.value());
+  usc_device_files request{};
+  request.count = static_cast<__u32>(serials.size());
+  request.buffer = reinterpret_cast<std::uintptr_t>(serials.data());
+  if (auto asked = ask(USC_DEVICE_RELEASE, request, "release files"); !asked) return asked;
+  for (const trace::FileId file : files) {
+    const auto table = tables_.find(file);
+    if (table == tables_.end()) continue;
+    const auto published = published_.find(table->second);
+    if (--published->second.files == 0) published_.erase(published);
+    tables_.erase(table);
+  }
+  return {};
+}
+
 Result<usc_device_stats> KmodBackend::cpu_stats(std::uint32_t cpu) {
   usc_device_stats request{};
   request.cpu = cpu;
@@ -390,12 +424,12 @@ Result<std::vector<usc_stats>> KmodBackend::stats() {
   return all;
 }
 
-Result<std::vector<std::uint32_t>> KmodBackend::sequence_numbers() {
-  std::vector<std::uint32_t> all;
+Result<std::vector<std::uint64_t>> KmodBackend::sequence_numbers() {
+  std::vector<std::uint64_t> all;
   for (std::uint32_t cpu = 0; cpu < cpus_; cpu++) {
     const auto one = cpu_stats(cpu);
     if (!one) return one.error();
-    all.push_back(static_cast<std::uint32_t>(one->sequence));
+    all.push_back(one->sequence);
   }
   return all;
 }

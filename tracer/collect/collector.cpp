@@ -114,6 +114,7 @@ Result<std::size_t> Collector::round() {
   if (observer_ != nullptr) observer_->on_round(last_round_ns_, tasks_);
   tend_sources();
   forget_the_dead();
+  release_files();
   if (!trouble_) return trouble_.error();
   return count;
 }
@@ -274,6 +275,11 @@ void Collector::forget_the_dead() {
     mappings_.forget(mm);
     jit_names_.forget(mm);
   }
+}
+
+void Collector::release_files() {
+  record_error(files_.release_idle(round_ns_, std::min(last_round_ns_, walks_.held_since_ns())));
+  for (const trace::FileId serial : files_.take_released()) rows_.drop(serial);
 }
 
 // The rings are emptied while a walk waits for rows. Returns false if none will come.

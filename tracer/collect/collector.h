@@ -138,6 +138,7 @@ class Collector {
   void record_error(const Result<void>& result);
   void take_rows();
   void write_file_news();
+  void release_files();
   void write_jit_news();
   void forget_the_dead();
   void record_unresponsive();

@@ -72,18 +72,28 @@ bool FileTable::has_room() const {
 }
 
 File& FileTable::slot(trace::FileId serial) {
-  const std::size_t at = serial.value();
-  if (at >= files_.size()) files_.resize(at + 1);
-  if (!files_[at]) files_[at] = std::make_unique<File>();
-  return *files_[at];
+  std::unique_ptr<File>& file = files_[serial];
+  if (!file) file = std::make_unique<File>();
+  return *file;
 }
 
 const File* FileTable::find(trace::FileId serial) const {
-  return serial.value() < files_.size() ? files_[serial.value()].get() : nullptr;
+  const auto found = files_.find(serial);
+  return found == files_.end() ? nullptr : found->second.get();
 }
 
 File* FileTable::find(trace::FileId serial) {
-  return serial.value() < files_.size() ? files_[serial.value()].get() : nullptr;
+  const auto found = files_.find(serial);
+  return found == files_.end() ? nullptr : found->second.get();
+}
+
+// Serials rise with the turns of their slots, and so with the time at which files were met.
+std::vector<trace::FileId> FileTable::serials() const {
+  std::vector<trace::FileId> all;
+  all.reserve(files_.size());
+  for (const auto& [serial, file] : files_) all.push_back(serial);
+  std::sort(all.begin(), all.end());
+  return all;
 }
 
 std::vector<trace::FileId> FileTable::take_changed() {
@@ -151,10 +161,11 @@ Result<bool> FileTable::make_room(std::size_t rows) {
   const std::unordered_set<trace::FileId> mapped = mapped_files_();
   std::vector<trace::FileId> idle;
   std::size_t freed = 0;
-  for (std::uint32_t at = USC_FILE_FIRST; at < files_.size() && freed < 2 * rows; at++) {
-    const File* file = files_[at].get();
-    if (file != nullptr && file->state == USC_FILE_READY && mapped.count(trace::FileId(at)) == 0) {
-      idle.emplace_back(at);
+  for (const trace::FileId serial : serials()) {
+    if (freed >= 2 * rows) break;
+    const File* file = find(serial);
+    if (serial >= trace::kFirstFile && file->state == USC_FILE_READY && mapped.count(serial) == 0) {
+      idle.push_back(serial);
       freed += file->rows->rows.size();
     }
   }
@@ -194,7 +205,7 @@ Result<void> FileTable::publish_vdso() {
 }
 
 Result<void> FileTable::add_announced(const usc_file& record) {
-  if (record.file < USC_FILE_FIRST || record.file >= USC_FILE_MAX) return {};
+  if (record.file < USC_FILE_FIRST || record.file >= USC_FRAME_FILES) return {};
   File file;
   file.path = path_of(record);
   file.key = record.key;
@@ -387,16 +398,16 @@ Result<void> FileTable::end(trace::FileId serial, File file) {
 Result<void> FileTable::give_up_rows() {
   given_up_ = true;
   if (auto done = take_late(opener_.give_up()); !done) return done;
-  for (std::uint32_t at = 0; at < files_.size(); at++) {
-    if (!files_[at] || !(files_[at]->coming || files_[at]->copying)) continue;
-    const trace::FileId serial(at);
-    lent_.push_back(std::move(files_[at]->fd));
-    if (std::exchange(files_[at]->copying, false)) {
+  for (const trace::FileId serial : serials()) {
+    File& given_up = slot(serial);
+    if (!given_up.coming && !given_up.copying) continue;
+    lent_.push_back(std::move(given_up.fd));
+    if (std::exchange(given_up.copying, false)) {
       copying_--;
-      if (!files_[at]->is_told) tell(serial);
+      if (!given_up.is_told) tell(serial);
       continue;
     }
-    File file = std::move(*files_[at]);
+    File file = std::move(given_up);
     file.coming = false;
     coming_--;
     set_unread(file, kGivenUp);

@@ -4,7 +4,7 @@
 //
 // A file is open only while it is read, since others may want to delete it or to unmount its file system. What is read
 // later (names, rows again) is a copy of uscope's own, or the file is opened again and its key is compared:
-// files_kept.cpp.
+// files_kept.cpp. What no process has mapped any more makes room: files_released.cpp.
 #pragma once
 
 #include <chrono>
@@ -15,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -32,6 +33,7 @@
 #include "tracer/files/row_build_queue.h"
 #include "tracer/scouts/process_looks.h"
 #include "uscope/control.h"
+#include "uscope/file_slots.h"
 
 namespace uscope::tracer {
 
@@ -103,11 +105,18 @@ class FileTable final : public UnwindTableReceiver {
   void drop_changed();
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(files_.size()); }
   // Returns all files, by serial; null for unused serials. The table is empty afterwards.
-  std::vector<std::unique_ptr<File>> take_all() { return std::exchange(files_, {}); }
+  std::vector<std::unique_ptr<File>> take_all();
+  // To be called in each round. When many files have been met, those that no process has mapped any more are released:
+  // the kernel side gives their slots to others, and who maps one of them again has met another file. Nothing asks for
+  // what was mapped before `settled_ns` any more.
+  Result<void> release_idle(std::uint64_t now_ns, std::uint64_t settled_ns);
+  // Files that were released since the last call.
+  std::vector<trace::FileId> take_released() { return std::exchange(newly_released_, {}); }
   // Serials whose usc_file_info must still be written to the trace; each is returned once.
   std::vector<trace::FileId> take_changed();
 
  private:
+  static constexpr std::size_t kMostFilesAtOnce = USC_FILE_SLOTS;
   static constexpr std::chrono::milliseconds kQueueWait{20};  // for a file that is being read
   // The memory of copies that are being read: of files that may be gone soon, which are read themselves if there is no
   // room; and of files that a program serves, which the scouts have copied.
@@ -136,6 +145,10 @@ class FileTable final : public UnwindTableReceiver {
   Result<void> on_copied(const BuiltTable& made);
   void wait_for_rows();
   File& slot(trace::FileId serial);
+  [[nodiscard]] std::vector<trace::FileId> serials() const;  // in the order in which files were met
+  [[nodiscard]] bool may_be_released(trace::FileId serial) const;
+  Result<void> forget_idle(std::uint64_t now_ns);
+  Result<void> release_forgotten();
   std::uint32_t classify(const std::string& path) const;
   Result<Publish> publish(trace::FileId serial, File& file, const Rows& rows);
   Result<bool> make_room(std::size_t rows);
@@ -147,7 +160,12 @@ class FileTable final : public UnwindTableReceiver {
   ModuleGlobs globs_;
   ProcessLooks looks_;
   FileOpener opener_;
-  std::vector<std::unique_ptr<File>> files_;
+  std::unordered_map<trace::FileId, std::unique_ptr<File>> files_;
+  std::vector<trace::FileId> forgotten_;             // by the kernel side; who had met them may still be telling of it
+  std::uint64_t forgotten_ns_ = 0;                   // when they were
+  std::size_t release_from_ = kMostFilesAtOnce / 2;  // how many files there are when the next ones are released
+  std::map<trace::FileId, std::unique_ptr<File>> released_;  // what the reader of names needs of them
+  std::vector<trace::FileId> newly_released_;
   std::vector<UniqueFd> lent_;  // of files that were given up while being read; the queue may still use them
   std::vector<trace::FileId> changed_;
   std::unordered_set<std::string> expected_;  // paths that were looked up ahead

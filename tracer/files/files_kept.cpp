@@ -121,14 +121,16 @@ FileContent FileTable::open_content(const File& file) {
 }
 
 void FileTable::drop_changed() {
-  for (const auto& file : files_) {
-    if (!file || !file->kept || file->place.empty()) continue;
+  const auto drop_if_changed = [this](File* file) {
+    if (!file->kept || file->place.empty()) return;
     const auto now = opener_.try_open({.path = file->place, .copy_ms = 0}, kAgainMs);
-    if (!now || !now->fd || now->is_copy) continue;
+    if (!now || !now->fd || now->is_copy) return;
     const auto key = key_of(backend_, now->fd.get());
     const bool is_it = key && is_same_inode(*key, file->key) && key->generation == file->key.generation;
     if (is_it && !is_same(*key, file->key)) file->kept.reset();
-  }
+  };
+  for (const auto& [serial, file] : files_) drop_if_changed(file.get());
+  for (const auto& [serial, file] : released_) drop_if_changed(file.get());
 }
 
 }  // namespace uscope::tracer

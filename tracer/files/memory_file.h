@@ -50,6 +50,8 @@ class MemoryFiles {
   // The file held no ELF file when it was read. `unchanged`: that is the content that was mapped. It is settled at once
   // if that is certain, otherwise after many contents, none of which was ELF.
   Seen saw_code(const usc_file_key& key, bool unchanged);
+  // No process has it mapped any more.
+  void forget(const usc_file_key& key) { memory_.erase({key.dev, key.ino}); }
   void saw_elf(const usc_file_key& key) { memory_[{key.dev, key.ino}].elf = true; }
   // The key by which the kernel side looks up such memory, whatever it holds.
   [[nodiscard]] static usc_file_key key_of(const usc_file_key& key);

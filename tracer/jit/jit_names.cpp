@@ -38,8 +38,8 @@ void JitNames::observe(const usc_stack& stack) {
   }
   if (space.met && !space.file) return;  // no names will be found
   for (const std::uint64_t frame : trace::frames_of(stack)) {
-    if (USC_FRAME_FILE(frame) != USC_FILE_NONE) continue;
-    const std::uint64_t address = USC_FRAME_OFFSET(frame) - ((frame & USC_FRAME_EXACT) != 0 ? 0 : 1);
+    if (trace::file_of(frame) != trace::kNoFile) continue;
+    const std::uint64_t address = usc_frame_place(frame) - (usc_frame_is_exact(frame) != 0 ? 0 : 1);
     if (!space.found.contains(address)) insert(space, address);
   }
 }

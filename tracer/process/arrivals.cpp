@@ -20,12 +20,12 @@ trace::RecordBuilder<usc_exec> completed(const usc_exec& exec, const ProcessPort
   usc_exec whole{};
   std::memcpy(static_cast<void*>(&whole), &exec, sizeof(whole));
   path.resize(std::min<std::size_t>(path.size(), USC_PATH_BYTES));
-  whole.path_bytes = static_cast<__u16>(path.size());
+  whole.path_bytes = static_cast<__u32>(path.size());
   whole.argv_total = static_cast<__u32>(arguments.size());
   std::string_view end;
   if (arguments.size() > most) end = std::string_view(arguments).substr(arguments.size() - USC_ARGV_END_BYTES);
   const std::size_t kept = end.empty() ? arguments.size() : most - USC_ARGV_END_BYTES;
-  whole.argv_bytes = static_cast<__u16>(kept);
+  whole.argv_bytes = static_cast<__u32>(kept);
   std::string tail = path + arguments.substr(0, kept);
   if (const std::size_t whole_ones = end.find('\0'); whole_ones != std::string_view::npos)
     trace::add_argument_end(tail, end.substr(whole_ones + 1));

@@ -12,6 +12,7 @@
 #include "support/process/inherited.h"
 #include "support/process/priority.h"
 #include "support/text.h"
+#include "trace/raw_header.h"
 #include "tracer/collect/observer.h"
 #include "tracer/host/host.h"
 #include "tracer/probes/plan_kinds.h"
@@ -32,14 +33,6 @@ constexpr int kReaderNice = -10;  // as for the threads of RowBuildQueue, which 
 
 Error interrupted() {
   return {"interrupted before tracing began", ""};
-}
-
-usc_raw_header make_header(std::uint32_t cpus) {
-  usc_raw_header header{};
-  header.start_ns = monotonic_ns();
-  header.utc_offset_ns = clock_offsets().real;
-  header.cpus = cpus;
-  return header;
 }
 
 }  // namespace
@@ -111,7 +104,9 @@ Result<void> Recording::open_sink() {
   if (sink_ != nullptr) return {};
   auto raw = options_.raw.begin ? options_.raw.begin() : Result<UniqueFd>(UniqueFd());
   if (!raw) return raw.error();
-  auto writer = trace::RawWriter::create(std::move(*raw), options_.raw.name, make_header(config_.cpus));
+  auto writer =
+      trace::RawWriter::create(std::move(*raw), options_.raw.name,
+                               trace::header_of_this_machine(monotonic_ns(), clock_offsets().real, config_.cpus));
   if (!writer) return writer.error();
   raw_ = std::make_unique<trace::RawWriter>(std::move(*writer));
   sink_ = raw_.get();

@@ -29,10 +29,10 @@ Result<void> SignalHandlers::write(usc_signal signal) {
   std::optional<Mapping> mapping = mappings_.find(mm, signal.handler, signal.head.time);
   if (!mapping) mapping = mappings_.find_announced_later(mm, signal.handler, signal.head.time);
   if (mapping && mapping->file == trace::kNoFile)
-    signal.handler_frame = USC_FRAME(USC_FILE_NONE, signal.handler & (USC_FRAME_EXACT - 1), 1);
+    signal.handler_frame = usc_frame_in_memory(signal.handler, 1);
   else if (mapping)
-    signal.handler_frame = USC_FRAME(mapping->file.value(),
-                                     (signal.handler - mapping->start + mapping->offset) & (USC_FRAME_EXACT - 1), 1);
+    signal.handler_frame =
+        usc_frame_in_file(mapping->file.value(), signal.handler - mapping->start + mapping->offset, signal.handler, 1);
   return sink_.append(signal.head);
 }
 

@@ -109,13 +109,13 @@ std::optional<PcLookup> Walk::look_up_pc(const Mapping& mapping) {
   PcLookup lookup;
   const File* file = files_.find(mapping.file);
   if (is_jit(mapping.file, file)) {
-    lookup.frame = USC_FRAME(USC_FILE_NONE, frame_.pc & (USC_FRAME_EXACT - 1), 0);
+    lookup.frame = usc_frame_in_memory(frame_.pc, 0);
     lookup.rule = USC_RULE_FRAME_POINTER;
     return lookup;
   }
   if (file == nullptr || (!file->met && !file->coming)) return std::nullopt;
   const std::uint64_t offset = lookup_address(frame_) - mapping.start + mapping.offset;
-  lookup.frame = USC_FRAME(mapping.file.value(), (offset + (frame_.exact != 0 ? 0 : 1)) & (USC_FRAME_EXACT - 1), 0);
+  lookup.frame = usc_frame_in_file(mapping.file.value(), offset + (frame_.exact != 0 ? 0 : 1), frame_.pc, 0);
   lookup.classes = file->classes;
   lookup.table = rows_.get(mapping.file, detail_);
   lookup.coming = file->coming || (!lookup.table && rows_.are_coming(mapping.file, detail_));
@@ -176,8 +176,7 @@ bool Walk::is_bad_call() const {
 std::optional<std::uint8_t> Walk::pass_bad_call(UserStack& stack) {
   stack.has_jit = true;
   const int admitted = usc_scope_admit(&scope_, &state_, USC_FILE_NONE, sample_.exe_file, 0);
-  if ((admitted & USC_SCOPE_KEEP) != 0)
-    stack.frames.push_back(USC_FRAME(USC_FILE_NONE, frame_.pc & (USC_FRAME_EXACT - 1), 1));
+  if ((admitted & USC_SCOPE_KEEP) != 0) stack.frames.push_back(usc_frame_in_memory(frame_.pc, 1));
   if ((admitted & USC_SCOPE_STOP) != 0) return static_cast<std::uint8_t>(usc_scope_ended(admitted));
   memory_.left = false;
   __u64 caller = 0;

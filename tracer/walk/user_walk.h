@@ -18,7 +18,7 @@
 namespace uscope::tracer {
 
 struct UserStack {
-  std::vector<std::uint64_t> frames;  // USC_FRAME words, innermost first
+  std::vector<std::uint64_t> frames;  // words of uscope/records/frame_word.h, innermost first
   std::uint8_t ended = 0;             // as in usc_stack
   bool has_jit = false;
   trace::FileId waits_for;  // a file whose rows are being made, if any; then frames and end are unfinished

@@ -101,9 +101,10 @@ std::vector<std::uint64_t> Verifier::scoped(const symbolizer::OracleWalk& walk, 
     const std::uint32_t serial = jit ? USC_FILE_NONE : mapping->file.value();
     const std::uint32_t classes = file != nullptr && !jit ? file->classes : 0;
     const int admitted = usc_scope_admit(&scope_, &state, serial, sample.exe_file, classes);
-    const std::uint64_t offset = jit ? frame.pc : frame.pc - mapping->start + mapping->offset;
     if ((admitted & USC_SCOPE_KEEP) != 0)
-      words.push_back(USC_FRAME(serial, offset & (USC_FRAME_EXACT - 1), frame.exact));
+      words.push_back(
+          jit ? usc_frame_in_memory(frame.pc, frame.exact)
+              : usc_frame_in_file(serial, frame.pc - mapping->start + mapping->offset, frame.pc, frame.exact));
     if ((admitted & USC_SCOPE_STOP) != 0) {
       whole = true;
       return words;
@@ -136,7 +137,7 @@ std::optional<usc_verify> Verifier::check(const usc_sample& sample) {
       std::mismatch(uscope_frames.begin(), uscope_frames.end(), oracle_frames.begin(), oracle_frames.end());
   // Frames that only we have are a difference where the oracle came to an end of its own; frames that only it has,
   // always. A call of a null pointer is an end to the oracle, and says nothing.
-  const bool at_null = mine != uscope_frames.end() && *mine == USC_FRAME(USC_FILE_NONE, 0, 1);
+  const bool at_null = mine != uscope_frames.end() && *mine == usc_frame_in_memory(0, 1);
   bool differs = other != oracle_frames.end() || (mine != uscope_frames.end() && whole && !at_null);
   // A walk of uscope that broke off where the oracle goes on by CFI is one too, whatever is known of the mapping there.
   const std::size_t by_cfi = walk->uncovered >= 0 ? static_cast<std::size_t>(walk->uncovered) + 1 : walk->frames.size();

@@ -6,18 +6,17 @@
 
 /* The state of one processor: the programs write it, the tracer reads it. */
 struct cpu_state {
-	__u32 seq;
+	__u64 seq;
 	__u32 nest;
+	__u32 text_busy;
 	__u64 log_head;
 	__u64 verify_count;
-	__u64 copying; /* the stack that is being copied: serial of its task << 32 | its id; 0: none */
-	__u32 text_busy;
+	__u64 copying;	       /* the stack that is being copied: serial of its task << 32 | its id; 0: none */
 	__u32 hits;	       /* levels of hit_room that are in use */
 	__u32 user_probe;      /* 1: a program of a probe in a file is at work */
 	__u32 closed_mappings; /* not 0: programs are at work that must not look mappings up */
 	__u32 asking;	       /* 1: a question is run over an event, with what this processor has for that */
-	__u32 pad;
-	__u64 ticked_ns; /* when its clock of samples ticked last */
+	__u64 ticked_ns;       /* when its clock of samples ticked last */
 	struct usc_stats stats;
 };
 

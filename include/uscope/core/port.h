@@ -55,9 +55,9 @@ static __u32 first_stack_now(void);
 #include "uscope/core/slots.def"
 #undef USC_SLOT
 static struct cpu_state *cpu_state_of(__u32 cpu);
-static struct usc_file_entry *file_entry_at(__u32 file);
+static struct usc_file_entry *file_slot_at(__u32 slot);
 
-/* Unwind tables of a file, as usc_row_find takes them. */
+/* Unwind tables of a file that has its slot, as usc_row_find takes them. */
 static void *tables_of(__u32 file);
 
 /* Tasks of the trace map. new_entry: zeroes, 0 = no memory. */
@@ -134,6 +134,11 @@ static void drop_file(const struct usc_file_key *key);
 /* May a new file be announced here and now? Where it may not, the collector does the work that met the file. */
 static bool may_meet_files(void);
 
+/* The task's control group in the unified hierarchy: its number, 0 = none; and the components of its path, innermost first, into
+ * text->cgroup.path: how many bytes. */
+static __u64 cgroup_of(struct task_struct *task);
+static __u32 cgroup_components(struct task_struct *task, struct text_scratch *text);
+
 /* Is the collector to know in which mappings the kernel puts no breakpoints: are there probes in files? */
 static bool has_probes_in_files(void);
 
@@ -198,6 +203,7 @@ static __always_inline void fill_head(struct usc_record *head, struct cpu_state 
 	head->cpu = cpu_number;
 	head->seq = __sync_fetch_and_add(&cpu->seq, 1);
 	head->task = task;
+	head->pad = 0;
 	head->time = now;
 }
 

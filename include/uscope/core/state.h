@@ -40,6 +40,7 @@
 #define BLOCK_MOST_BYTES 2048	    /* and where it is */
 #define PATH_COMPONENTS 96	    /* taken of a path, at most */
 #define NAME_BYTES 256
+#define CGROUP_SLOTS 1024 /* control groups that have been announced */
 
 #define MAPPING_COMPAT ~0u /* task_entry.mapping_nr of a 32-bit program's call */
 
@@ -311,6 +312,7 @@ struct text_scratch {
 	union {
 		struct usc_exec exec;
 		struct usc_file file;
+		struct usc_cgroup cgroup;
 		char bytes[4096];
 	};
 	struct path_walk walk;

@@ -145,11 +145,10 @@ struct usc_message {
 struct usc_string {
 	struct usc_record head;
 	__u64 entry_ns;
-	__u16 bytes; /* at text */
+	__u32 bytes; /* at text */
 	__u16 flags; /* USC_STRING_* */
 	__u8 arg;
 	__u8 kind; /* enum usc_string_kind */
-	__u16 pad;
 	char text[];
 };
 
@@ -220,11 +219,11 @@ struct usc_futex {
 };
 
 USC_ASSERT(USC_STRING_KIND_COUNT <= 1 << USC_STRING_KIND_BITS, "usc_config has six bits for a kind");
-USC_ASSERT_SIZE(usc_event, 104);
-USC_ASSERT_SIZE(usc_string, 40);
+USC_ASSERT_SIZE(usc_event, 112);
+USC_ASSERT_SIZE(usc_string, 48);
 USC_ASSERT_SIZE(usc_vector, 88);
 USC_ASSERT_SIZE(usc_passed, 64);
 USC_ASSERT_SIZE(usc_message, 240);
-USC_ASSERT_SIZE(usc_futex, 104);
+USC_ASSERT_SIZE(usc_futex, 112);
 
 #endif

@@ -10,7 +10,6 @@
 #define USC_FILE_NONE 0u /* memory without a file */
 #define USC_FILE_VDSO 1u /* offset counts from the vdso's start */
 #define USC_FILE_FIRST 2u
-#define USC_FILE_MAX 0xffffu
 
 /* An executable mapping, from its time on, in place of what was mapped there. */
 struct usc_map {
@@ -134,13 +133,13 @@ struct usc_file_info {
 	char data[];
 };
 
-USC_ASSERT_SIZE(usc_map, 56);
-USC_ASSERT_SIZE(usc_blind_map, 56);
-USC_ASSERT_SIZE(usc_code_doubt, 96);
-USC_ASSERT_SIZE(usc_unmap, 48);
+USC_ASSERT_SIZE(usc_map, 64);
+USC_ASSERT_SIZE(usc_blind_map, 64);
+USC_ASSERT_SIZE(usc_code_doubt, 104);
+USC_ASSERT_SIZE(usc_unmap, 56);
 USC_ASSERT_SIZE(usc_file_key, 40);
-USC_ASSERT_SIZE(usc_file, 104);
+USC_ASSERT_SIZE(usc_file, 112);
 USC_ASSERT_SIZE(usc_segment, 24);
-USC_ASSERT_SIZE(usc_file_info, 56);
+USC_ASSERT_SIZE(usc_file_info, 64);
 
 #endif

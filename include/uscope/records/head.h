@@ -26,12 +26,13 @@ struct usc_record {
 	__u32 size; /* bytes with this head, multiple of 8 */
 	__u16 type; /* enum usc_record_type */
 	__u16 cpu;
-	__u32 seq;  /* per cpu; moves with every attempt, so a gap is a lost record (loss.def: `numbered`). Order in the
+	__u64 seq;  /* per cpu; moves with every attempt, so a gap is a lost record (loss.def: `numbered`). Order in the
 		       file is not order of seq */
 	__u32 task; /* thread serial, 0 = none */
+	__u32 pad;
 	__u64 time; /* CLOCK_MONOTONIC when the record was made, nanoseconds */
 };
 
-USC_ASSERT_SIZE(usc_record, 24);
+USC_ASSERT_SIZE(usc_record, 32);
 
 #endif

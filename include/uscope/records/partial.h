@@ -44,6 +44,6 @@ struct usc_partial {
 USC_ASSERT_SIZE(usc_query_key, 72);
 USC_ASSERT_SIZE(usc_query_sum, 32);
 USC_ASSERT_SIZE(usc_query_row, 272);
-USC_ASSERT_SIZE(usc_partial, 304);
+USC_ASSERT_SIZE(usc_partial, 312);
 
 #endif

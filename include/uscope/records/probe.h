@@ -107,10 +107,10 @@ struct usc_kind {
 	char text[];
 };
 
-USC_ASSERT_SIZE(usc_hit, 112);
-USC_ASSERT_SIZE(usc_kind, 32);
-USC_ASSERT_SIZE(usc_logged, 88);
-USC_ASSERT_SIZE(usc_log_kind, 32);
-USC_ASSERT_SIZE(usc_kernel_place, 32);
+USC_ASSERT_SIZE(usc_hit, 120);
+USC_ASSERT_SIZE(usc_kind, 40);
+USC_ASSERT_SIZE(usc_logged, 96);
+USC_ASSERT_SIZE(usc_log_kind, 40);
+USC_ASSERT_SIZE(usc_kernel_place, 40);
 
 #endif

@@ -52,6 +52,6 @@ struct usc_signal {
 /* The kinds of the source `signal`: the signal's number, and where it was sent this bit. */
 #define USC_SIGNAL_KIND_SENT 256u
 
-USC_ASSERT_SIZE(usc_signal, 128);
+USC_ASSERT_SIZE(usc_signal, 136);
 
 #endif

@@ -3,21 +3,11 @@
 #ifndef USCOPE_RECORDS_STACK_H
 #define USCOPE_RECORDS_STACK_H
 
+#include "uscope/records/frame_word.h"
 #include "uscope/records/head.h"
 
 #define USC_STACK_USER 0x80000000u /* no stack id has this bit: its meaning stays reserved */
 #define USC_MAX_FRAMES 1024	   /* largest budget S */
-
-/*
- * A frame of a stack in 64 bits: file serial << 48 | exact << 47 | offset. `exact`: the offset is that of the
- * interrupted instruction (innermost frame, unless the task is in a system call; or across a signal frame); otherwise it
- * is a return address, or that behind a system call's instruction, and the call is before it. With file 0 (memory
- * without a file: JIT; or no code at all, where a bad pointer was called) the low 47 bits are the address itself.
- */
-#define USC_FRAME_EXACT (1ull << 47)
-#define USC_FRAME_OFFSET(frame) ((frame) & (USC_FRAME_EXACT - 1))
-#define USC_FRAME_FILE(frame) ((__u32)((frame) >> 48))
-#define USC_FRAME(file, offset, exact) ((__u64)(file) << 48 | ((exact) ? USC_FRAME_EXACT : 0) | (offset))
 
 /* How a stack ended. */
 enum usc_ended {
@@ -34,11 +24,11 @@ enum usc_unwind_error {
 	USC_BROKEN_COUNT
 };
 
-/* The definition of a stack id: kept frames, innermost first. */
+/* The definition of a stack id: kept frames, innermost first, as frame_word.h has them. */
 struct usc_stack {
 	struct usc_record head;
 	__u32 stack;
-	__u32 mm;      /* address space, where a frame has file 0; else 0 */
+	__u32 mm;      /* address space, where a frame is in no file; else 0 */
 	__u16 depth;   /* number of frames */
 	__u8 ended;    /* enum usc_ended; USC_ENDED_BROKEN + enum usc_unwind_error */
 	__u8 deferred; /* 1: walked in user space */
@@ -127,9 +117,9 @@ struct usc_jit_name {
 	char name[];
 };
 
-USC_ASSERT_SIZE(usc_stack, 40);
-USC_ASSERT_SIZE(usc_sample, 248);
-USC_ASSERT_SIZE(usc_verify, 48);
-USC_ASSERT_SIZE(usc_jit_name, 56);
+USC_ASSERT_SIZE(usc_stack, 48);
+USC_ASSERT_SIZE(usc_sample, 256);
+USC_ASSERT_SIZE(usc_verify, 56);
+USC_ASSERT_SIZE(usc_jit_name, 64);
 
 #endif

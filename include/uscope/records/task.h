@@ -53,8 +53,21 @@ struct usc_task {
 	__u32 image; /* image serial inherited from the parent */
 	/* Of a process that ran before: its parent's, which may come into the map after it. */
 	__u32 parent_pid;
-	__u32 uid; /* its effective user; says nothing without USC_TASK_USER */
+	__u32 uid;    /* its effective user; says nothing without USC_TASK_USER */
+	__u64 cgroup; /* its control group in the unified hierarchy, as usc_cgroup defines it; 0: not known */
 	char name[16];
+};
+
+/*
+ * A control group that a task of the trace is in, met for the first time. The components of its path follow as those of a
+ * file's do (usc_file); none: the root of the hierarchy.
+ */
+struct usc_cgroup {
+	struct usc_record head;
+	__u64 cgroup; /* its number in the hierarchy of cgroup version 2, which the kernel uses once; the inode of its folder */
+	__u32 path_bytes;
+	__u32 truncated; /* 1: not all components fitted */
+	char path[];
 };
 
 /* A successful exec, or (old_tid 0) the image of a process that ran before, to which the collector adds what /proc
@@ -67,10 +80,12 @@ struct usc_exec {
 	__u32 exe_file; /* file serial of the executable */
 	__u32 old_tid;	/* tid before; differs from the pid where another thread than the leader called */
 	__u32 tid;
-	__u16 path_bytes; /* bytes at data, no NUL */
-	__u16 argv_bytes; /* bytes at data + path_bytes */
+	__u32 path_bytes; /* bytes at data, no NUL */
+	__u32 argv_bytes; /* bytes at data + path_bytes */
 	__u32 argv_total; /* what argv really took */
-	char name[16];	  /* the task's name after exec */
+	__u32 pad;
+	__u64 cgroup;  /* as in usc_task, at the exec */
+	char name[16]; /* the task's name after exec */
 	char data[];
 };
 
@@ -148,15 +163,16 @@ struct usc_fd {
 	char target[];
 };
 
-USC_ASSERT_SIZE(usc_task, 96);
+USC_ASSERT_SIZE(usc_task, 112);
+USC_ASSERT_SIZE(usc_cgroup, 48);
 USC_ASSERT_SIZE(usc_argv_end, 8);
-USC_ASSERT_SIZE(usc_exec, 72);
-USC_ASSERT_SIZE(usc_task_exit, 40);
-USC_ASSERT_SIZE(usc_task_name, 40);
-USC_ASSERT_SIZE(usc_task_user, 32);
-USC_ASSERT_SIZE(usc_guise, 56);
-USC_ASSERT_SIZE(usc_io_uring, 32);
-USC_ASSERT_SIZE(usc_fd, 40);
+USC_ASSERT_SIZE(usc_exec, 96);
+USC_ASSERT_SIZE(usc_task_exit, 48);
+USC_ASSERT_SIZE(usc_task_name, 48);
+USC_ASSERT_SIZE(usc_task_user, 40);
+USC_ASSERT_SIZE(usc_guise, 64);
+USC_ASSERT_SIZE(usc_io_uring, 40);
+USC_ASSERT_SIZE(usc_fd, 48);
 USC_ASSERT_SIZE(usc_fd_file, 24);
 
 #endif

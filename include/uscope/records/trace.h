@@ -26,6 +26,14 @@ USC_INLINE int usc_loss_is_numbered(__u32 cause)
 	return cause < USC_LOSS_COUNT && numbered >> cause & 1;
 }
 
+/* Instruction sets: registers, numbers of calls and unwind rules in a trace are theirs. */
+enum usc_isa {
+#define USC_X(name, text) USC_ISA_##name,
+#include "uscope/lists/isa.def"
+#undef USC_X
+	USC_ISA_COUNT
+};
+
 /* First bytes of a raw trace; records follow at header_size. */
 struct usc_raw_header {
 	__u64 magic;
@@ -33,8 +41,13 @@ struct usc_raw_header {
 	__u32 record_abi;
 	__u64 start_ns;	     /* CLOCK_MONOTONIC at the start of tracing */
 	__s64 utc_offset_ns; /* CLOCK_REALTIME minus CLOCK_MONOTONIC then */
-	__u32 cpus;	     /* possible processors */
+	__u32 cpus;	     /* possible CPUs */
+	__u32 isa;	     /* enum usc_isa, of the machine that was traced */
+	__u32 page_bytes;    /* 0: not known */
 	__u32 pad;
+	__u8 boot_id
+		[16]; /* /proc/sys/kernel/random/boot_id: times of two traces with the same one can be compared; zeroes: not known */
+	char kernel[64]; /* its release, as uname(2) has it, with NUL */
 };
 
 struct usc_loss {
@@ -51,15 +64,16 @@ struct usc_meta {
 	char data[];
 };
 
-/* At the end of tracing: how many sequence numbers a processor gave out. */
+/* At the end of tracing: the sequence numbers that a CPU gave out. Those from `first` up to `records` are to be in the trace. */
 struct usc_cpu_total {
 	struct usc_record head; /* cpu: which */
 	__u64 records;
+	__u64 first; /* 0: the trace begins where the numbers do */
 };
 
-USC_ASSERT_SIZE(usc_raw_header, 40);
-USC_ASSERT_SIZE(usc_loss, 48);
-USC_ASSERT_SIZE(usc_meta, 24);
-USC_ASSERT_SIZE(usc_cpu_total, 32);
+USC_ASSERT_SIZE(usc_raw_header, 128);
+USC_ASSERT_SIZE(usc_loss, 56);
+USC_ASSERT_SIZE(usc_meta, 32);
+USC_ASSERT_SIZE(usc_cpu_total, 48);
 
 #endif

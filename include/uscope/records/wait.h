@@ -226,12 +226,12 @@ struct usc_look_trouble {
 	char text[];
 };
 
-USC_ASSERT_SIZE(usc_look, 40);
-USC_ASSERT_SIZE(usc_thread_look, 120);
-USC_ASSERT_SIZE(usc_waited, 48);
-USC_ASSERT_SIZE(usc_resource, 104);
-USC_ASSERT_SIZE(usc_held_lock, 80);
-USC_ASSERT_SIZE(usc_monitor, 48);
-USC_ASSERT_SIZE(usc_look_trouble, 40);
+USC_ASSERT_SIZE(usc_look, 48);
+USC_ASSERT_SIZE(usc_thread_look, 128);
+USC_ASSERT_SIZE(usc_waited, 56);
+USC_ASSERT_SIZE(usc_resource, 112);
+USC_ASSERT_SIZE(usc_held_lock, 88);
+USC_ASSERT_SIZE(usc_monitor, 56);
+USC_ASSERT_SIZE(usc_look_trouble, 48);
 
 #endif

@@ -70,7 +70,7 @@ TEST_F(ProbeOracles, StacksAreWholeWithFiftyProbes) {
     EXPECT_EQ(stacks[i].ended, USC_ENDED_ROOT);
   }
   for (const usc_hit& hit : hits_)
-    ASSERT_EQ(USC_FRAME_OFFSET(first[hit.stack]), plan.probes[hit.kind - 1].places.front()) << hit.kind;
+    ASSERT_EQ(usc_frame_place(first[hit.stack]), plan.probes[hit.kind - 1].places.front()) << hit.kind;
 }
 
 // What the program does is the same each time, so perf counts the same in a run of its own.

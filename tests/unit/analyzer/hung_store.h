@@ -168,7 +168,7 @@ class HungStore {
             quote(!process.origin.empty() ? process.origin
                   : process.executed      ? "exec"
                                           : "fork") +
-            ");";
+            ", NULL, NULL, NULL);";
     if (process.executed)
       out_ += "INSERT INTO image VALUES(" + number + "," + number + ", 1, '/usr/bin/app', '[]', 'app', '[\"app\"]');";
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/frame_word.h"
 #include "tests/unit/trace/raw_trace.h"
 
 namespace uscope::test {
@@ -32,7 +33,7 @@ inline void write_hits(const std::filesystem::path& path) {
   trace.task({});
   trace.exec(1, 1, 1, 2, "/opt/bin/app", std::string("app\0", 4));
   trace.file(2, "/opt/bin/app", "IDA");
-  trace.stack(7, {USC_FRAME(2, 0x1010, true), USC_FRAME(2, 0x1020, false)});
+  trace.stack(7, {test::frame_word(2, 0x1010, true), test::frame_word(2, 0x1020, false)});
   trace.place(1, "vmlinux+0x123 vfs_read+0x23");
   trace.kind(USC_SOURCE_SAMPLE, USC_SAMPLE_USER, "user", {"cpu:unsigned int", "period_ns:u64"});
   trace.kind(USC_SOURCE_OFFCPU, USC_OFFCPU_SLEEPING, "sleeping",

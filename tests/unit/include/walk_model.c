@@ -105,7 +105,7 @@ static __u32 first_stack_now(void) {
   return 0;
 }
 
-static struct usc_file_entry* file_entry_at(__u32 file) {
+static struct usc_file_entry* file_slot_at(__u32 file) {
   static struct usc_file_entry none;
 
   return file >= WALK_FILE_SERIAL(0) && file < WALK_FILE_SERIAL(WALK_FILES) ? &file_entries[file - WALK_FILE_SERIAL(0)]
@@ -267,6 +267,7 @@ __u32 walk_model_take(void) {
   for (i = 0; i < WALK_FILES; i++) {
     file_entries[i].rows = walk_model.files[i].numbers;
     file_entries[i].state = USC_FILE_READY;
+    file_entries[i].serial = WALK_FILE_SERIAL(i);
     file_entries[i].classes = walk_model.files[i].classes;
   }
   return take_stack(&regs, (struct place){walk_model.pc, walk_model.behind}, &entry, 0);

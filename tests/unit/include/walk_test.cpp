@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fake_user.h"
+#include "tests/support/frame_word.h"
 #include "uscope/scope.h"
 #include "walk_model.h"
 
@@ -147,8 +148,7 @@ class WalkModel : public ::testing::Test {
         // Taken to be a bad call, of which no code can be read here that would show it.
         if (!frame.exact) return end(stack, broken(USC_BROKEN_NO_MAPPING));
         const int answer = usc_scope_admit(&scope, &state, USC_FILE_NONE, walk_model.exe_file, 0);
-        if (answer & USC_SCOPE_KEEP)
-          stack.frames.push_back(USC_FRAME(USC_FILE_NONE, frame.pc & (USC_FRAME_EXACT - 1), 1));
+        if (answer & USC_SCOPE_KEEP) stack.frames.push_back(usc_frame_in_memory(frame.pc, 1));
         if (answer & USC_SCOPE_STOP) return end(stack, usc_scope_ended(answer));
         __u64 caller = 0;
         if (usc_read_u64(&memory_, frame.regs[USC_REG_SP], &caller)) return end(stack, broken(USC_BROKEN_NOFAULT));
@@ -158,10 +158,10 @@ class WalkModel : public ::testing::Test {
       const __u64 of_file = (number + walk_model.first_file) % WALK_FILES;
       const __u32 file = has_file ? WALK_FILE_SERIAL(of_file) : USC_FILE_NONE;
       const __u64 offset = (address - WALK_TEXT) % WALK_FILE_BYTES;
-      const __u64 place = has_file ? offset + (frame.exact ? 0 : 1) : frame.pc & (USC_FRAME_EXACT - 1);
+      const __u64 place = has_file ? offset + (frame.exact ? 0 : 1) : frame.pc;
       const __u32 classes = has_file ? walk_model.files[of_file].classes : 0;
       const int answer = usc_scope_admit(&scope, &state, file, walk_model.exe_file, classes);
-      if (answer & USC_SCOPE_KEEP) stack.frames.push_back(USC_FRAME(file, place, frame.exact));
+      if (answer & USC_SCOPE_KEEP) stack.frames.push_back(test::frame_word(file, place, frame.exact));
       if (answer & USC_SCOPE_STOP) return end(stack, usc_scope_ended(answer));
       const __u32 rule = has_file ? usc_row_find(&tables_[of_file], &walk_model.files[of_file].numbers, offset)
                                   : USC_RULE_FRAME_POINTER;

@@ -5,6 +5,7 @@
 #include "descriptors/descriptor_table.h"
 #include "syscalls/syscall_table.h"
 #include "tests/support/crowd.h"
+#include "tests/support/frame_word.h"
 #include "tests/support/processor_time.h"
 #include "tests/unit/store/load_support.h"
 
@@ -95,7 +96,7 @@ TEST_F(LoaderBounds, PathNames) {
 TEST_F(LoaderBounds, Stacks) {
   expect_linear("stacks", [](RawTrace& trace, std::uint32_t i, std::uint64_t time) {
     // Only the highest bits differ: what a weak hash would leave in one bucket.
-    trace.stack(i + 1, {USC_FRAME(2, 0x1000, 1), USC_FRAME(2, 0x2000 + 16ULL * i, 0)});
+    trace.stack(i + 1, {test::frame_word(2, 0x1000, 1), test::frame_word(2, 0x2000 + 16ULL * i, 0)});
     trace.event({.entry = time, .end = time + 200, .stack = i + 1});
   });
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/frame_word.h"
 #include "tests/unit/store/load_support.h"
 #include "trace/loss_class.h"
 
@@ -15,7 +16,7 @@ namespace uscope::store {
 namespace {
 
 std::uint64_t frame(std::uint32_t file, std::uint64_t offset, bool exact = false) {
-  return USC_FRAME(file, offset, exact);
+  return test::frame_word(file, offset, exact);
 }
 
 TEST_F(LoaderTest, EveryHowKeepsItsMeaning) {
@@ -507,7 +508,8 @@ TEST_F(LoaderTest, MetaHoldsTheHeaderAndWhatTheTraceSays) {
   trace_->event({.entry = kStart + 10, .end = kStart + 500});
   load();
   EXPECT_EQ(rows("SELECT key, value FROM meta ORDER BY key"),
-            "complete|0\ncpus|2\nduration_ns|500\nhost|box\\xff\nordered|1\nraw_skipped_bytes|0\n"
+            "boot_id|00010203-0405-0607-0809-0a0b0c0d0e0f\ncomplete|0\ncpus|2\nduration_ns|500\nhost|box\\xff\n"
+            "isa|x86_64\nkernel|6.1.0-test\nordered|1\npage_bytes|4096\nraw_skipped_bytes|0\n"
             "raw_unknown_records|0\nschema|" +
                 std::to_string(kSchemaVersion) + "\nstart_ns|1000000000000\nutc_offset_ns|77");
 }

@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 
+#include "tests/support/frame_word.h"
 #include "tests/unit/store/load_support.h"
 
 namespace uscope::store {
@@ -32,7 +33,7 @@ class ReusedStoreTest : public testing::Test {
       trace.exec(1, 1, 1, 2, "/opt/" + program, program + '\0');
       trace.file(2, "/opt/" + program, "IDA");
       for (std::uint32_t stack = 1; stack <= stacks; stack++)
-        trace.stack(stack, {USC_FRAME(2, 0x1000 + 16 * stack, 0)});
+        trace.stack(stack, {test::frame_word(2, 0x1000 + 16 * stack, 0)});
       for (std::uint64_t call = 0; call < calls; call++)
         trace.event({.entry = kStart + 10 * call,
                      .end = kStart + 10 * call + 5,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "trace/ids.h"
+#include "tests/support/frame_word.h"
 
 #include <gtest/gtest.h>
 
@@ -62,10 +63,10 @@ TEST(Ids, AreWrittenAsTheirNumbers) {
   EXPECT_EQ(out.str(), "2147483649 0");
 }
 
-TEST(Ids, TheFileOfAFrameIsInItsTopBits) {
-  EXPECT_EQ(file_of(USC_FRAME(0xffffU, 0x1234, true)), FileId(0xffff));
-  EXPECT_EQ(file_of(USC_FRAME(USC_FILE_VDSO, 0x1234, false)), kVdsoFile);
-  EXPECT_EQ(file_of(0x7f0012345678), kNoFile);
+TEST(Ids, TheFileOfAFrameIsNoneWhereItIsInMemory) {
+  EXPECT_EQ(file_of(test::frame_word(0xffffU, 0x1234, true)), FileId(0xffff));
+  EXPECT_EQ(file_of(test::frame_word(USC_FILE_VDSO, 0x1234, false)), kVdsoFile);
+  EXPECT_EQ(file_of(test::frame_word(USC_FILE_NONE, 0x7f0012345678, false)), kNoFile);
 }
 
 TEST(IdPairs, AreOrderedByTheFirstThenTheSecond) {

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/support/frame_word.h"
 #include "tests/unit/trace/raw_trace.h"
 #include "trace/raw_reader.h"
 #include "trace/sequence_check.h"
@@ -253,35 +254,74 @@ TEST_F(RawTest, OtherFilesAreNamedAsWhatTheyAre) {
   std::filesystem::remove(raw());
   ten_events();
   overwrite(offsetof(usc_raw_header, record_abi), std::string("\x09\0\0\0", 4));
-  const std::string reads = ", this uscope reads versions 4 to " + std::to_string(USC_RECORD_ABI);
+  const std::string reads =
+      ", this uscope reads versions " + std::to_string(USC_RECORD_ABI_OLDEST) + " to " + std::to_string(USC_RECORD_ABI);
   EXPECT_NE(error().find("holds records of version 9" + reads), std::string::npos) << error();
-  overwrite(offsetof(usc_raw_header, record_abi), std::string("\x03\0\0\0", 4));
-  EXPECT_NE(error().find("holds records of version 3" + reads), std::string::npos) << error();
-  overwrite(offsetof(usc_raw_header, record_abi), std::string("\x04\0\0\0", 4));
-  EXPECT_EQ(error(), "opened");
+  overwrite(offsetof(usc_raw_header, record_abi), std::string("\x07\0\0\0", 4));
+  EXPECT_NE(error().find("holds records of version 7" + reads), std::string::npos) << error();
+  auto older = RawReader::open(raw());
+  ASSERT_FALSE(older);
+  EXPECT_EQ(older.error().remedy, "load it with uscope 0.2, which reads it; this uscope reads the database");
+  // Its header was shorter.
+  std::filesystem::resize_file(raw(), 40);
+  EXPECT_NE(error().find("holds records of version 7" + reads), std::string::npos) << error();
   std::filesystem::remove(raw());
   ASSERT_EQ(::mkfifo(raw().c_str(), 0600), 0);
   EXPECT_NE(error().find("is not a regular file"), std::string::npos);
 }
 
+// Of a kind that a later version writes.
+TEST_F(RawTest, AStackWithAFrameOfAnUnknownKindIsLeftOut) {
+  {
+    RawTrace trace(raw());
+    trace.stack(1, {usc_frame_in_code(5, 6, 0)});
+    trace.stack(2, {test::frame_word(2, 6, false)});
+    trace.close();
+  }
+  auto reader = RawReader::open(raw());
+  ASSERT_TRUE(reader);
+  RawRecord record;
+  ASSERT_TRUE(*reader->next(record));
+  EXPECT_EQ(record.as<usc_stack>().stack, 2U);
+  EXPECT_EQ(reader->damage().unknown, 1U);
+  EXPECT_EQ(reader->damage().regions, 0U);
+}
+
+TEST_F(RawTest, MoreThan64KiBAreOneRecord) {
+  const std::string text(100'000, 'x');
+  {
+    RawTrace trace(raw());
+    trace.string(1, kStart, 0, text);
+    trace.close();
+  }
+  auto reader = RawReader::open(raw());
+  ASSERT_TRUE(reader);
+  RawRecord record;
+  ASSERT_TRUE(*reader->next(record));
+  EXPECT_EQ(record.data<usc_string>(0, record.as<usc_string>().bytes), text);
+}
+
 TEST(Sequence, GapsAreWhatNobodyExplains) {
   SequenceCheck check(2);
-  const auto see = [&](std::uint16_t cpu, std::uint32_t seq) {
+  const auto see = [&](std::uint16_t cpu, std::uint64_t seq) {
     usc_event event{};
-    event.head = {sizeof(event), USC_RECORD_EVENT, cpu, seq, 0, 0};
+    event.head = {
+        .size = sizeof(event), .type = USC_RECORD_EVENT, .cpu = cpu, .seq = seq, .task = 0, .pad = 0, .time = 0};
     RawRecord record{event.head, std::as_bytes(std::span(&event, 1)), 0};
     check.observe(record);
   };
   for (const std::uint32_t seq : {5U, 3U, 9U}) see(0, seq);  // without a total: 3 … 9
   EXPECT_EQ(check.unexplained(), 4U);
   usc_cpu_total total{};
-  total.head = {sizeof(total), USC_RECORD_CPU_TOTAL, 1, 0, 0, 0};
+  total.head = {
+      .size = sizeof(total), .type = USC_RECORD_CPU_TOTAL, .cpu = 1, .seq = 0, .task = 0, .pad = 0, .time = 0};
   total.records = 6;
   check.observe({total.head, std::as_bytes(std::span(&total, 1)), 0});
   see(1, 0);
   EXPECT_EQ(check.unexplained(), 9U);
   usc_loss loss{};
-  loss.head = {sizeof(loss), USC_RECORD_LOSS, USC_CPU_USER, 0, 0, 0};
+  loss.head = {
+      .size = sizeof(loss), .type = USC_RECORD_LOSS, .cpu = USC_CPU_USER, .seq = 0, .task = 0, .pad = 0, .time = 0};
   loss.count = 7;
   loss.cause = USC_LOSS_DEFERRED_RING;
   check.observe({loss.head, std::as_bytes(std::span(&loss, 1)), 0});
@@ -289,6 +329,29 @@ TEST(Sequence, GapsAreWhatNobodyExplains) {
   loss.cause = USC_LOSS_RECURSION;  // takes no number
   check.observe({loss.head, std::as_bytes(std::span(&loss, 1)), 0});
   EXPECT_EQ(check.unexplained(), 2U);
+}
+
+// What a flight recorder dumps begins at any number.
+TEST(Sequence, NumbersGoOnBehindFourThousandMillions) {
+  constexpr std::uint64_t kBorder = std::uint64_t{1} << 32;
+  SequenceCheck check(1);
+  const auto see = [&](std::uint64_t seq) {
+    usc_event event{};
+    event.head = {
+        .size = sizeof(event), .type = USC_RECORD_EVENT, .cpu = 0, .seq = seq, .task = 0, .pad = 0, .time = 0};
+    check.observe({event.head, std::as_bytes(std::span(&event, 1)), 0});
+  };
+  for (std::uint64_t seq = kBorder - 3; seq < kBorder + 3; seq++) see(seq);
+  EXPECT_EQ(check.unexplained(), 0U);
+  see(kBorder + 4);
+  EXPECT_EQ(check.unexplained(), 1U);
+  usc_cpu_total total{};
+  total.head = {
+      .size = sizeof(total), .type = USC_RECORD_CPU_TOTAL, .cpu = 0, .seq = 0, .task = 0, .pad = 0, .time = 0};
+  total.records = kBorder + 6;
+  total.first = kBorder - 4;
+  check.observe({total.head, std::as_bytes(std::span(&total, 1)), 0});
+  EXPECT_EQ(check.unexplained(), 3U);
 }
 
 // Each cause explains gaps, or none: which ones is written here once more, so that none is added without the question.
@@ -303,20 +366,22 @@ TEST(Sequence, EveryCauseIsNumberedOrNot) {
       "cut_off",       "jit_spaces_full",     "perf_map_refused",  "log_context",     "log_kinds_full",
       "no_answer",     "scratch_busy_string", "probe_missed",      "probe_not_there", "probe_removed",
       "clock_silent",  "jump_unread"};
-#define USC_X(name, number, text, meaning, is_numbered, missing)            \
-  {                                                                         \
-    SequenceCheck check(1);                                                 \
-    usc_cpu_total total{};                                                  \
-    total.head = {sizeof(total), USC_RECORD_CPU_TOTAL, 0, 0, 0, 0};         \
-    total.records = 5;                                                      \
-    check.observe({total.head, std::as_bytes(std::span(&total, 1)), 0});    \
-    usc_loss loss{};                                                        \
-    loss.head = {sizeof(loss), USC_RECORD_LOSS, USC_CPU_USER, 0, 0, 0};     \
-    loss.count = 3;                                                         \
-    loss.cause = USC_LOSS_##name;                                           \
-    check.observe({loss.head, std::as_bytes(std::span(&loss, 1)), 0});      \
-    EXPECT_EQ(numbered.count(text) + others.count(text), 1U) << text;       \
-    EXPECT_EQ(check.unexplained(), numbered.count(text) ? 2U : 5U) << text; \
+#define USC_X(name, number, text, meaning, is_numbered, missing)                                                       \
+  {                                                                                                                    \
+    SequenceCheck check(1);                                                                                            \
+    usc_cpu_total total{};                                                                                             \
+    total.head = {                                                                                                     \
+        .size = sizeof(total), .type = USC_RECORD_CPU_TOTAL, .cpu = 0, .seq = 0, .task = 0, .pad = 0, .time = 0};      \
+    total.records = 5;                                                                                                 \
+    check.observe({total.head, std::as_bytes(std::span(&total, 1)), 0});                                               \
+    usc_loss loss{};                                                                                                   \
+    loss.head = {                                                                                                      \
+        .size = sizeof(loss), .type = USC_RECORD_LOSS, .cpu = USC_CPU_USER, .seq = 0, .task = 0, .pad = 0, .time = 0}; \
+    loss.count = 3;                                                                                                    \
+    loss.cause = USC_LOSS_##name;                                                                                      \
+    check.observe({loss.head, std::as_bytes(std::span(&loss, 1)), 0});                                                 \
+    EXPECT_EQ(numbered.count(text) + others.count(text), 1U) << text;                                                  \
+    EXPECT_EQ(check.unexplained(), numbered.count(text) ? 2U : 5U) << text;                                            \
   }
 #include "uscope/lists/loss.def"
 #undef USC_X
@@ -326,7 +391,7 @@ TEST(Sequence, EveryCauseIsNumberedOrNot) {
 // Every byte that next() passes over is reported once, with its place and the reason.
 TEST_F(RawTest, GapsAreReportedWhereTheyAre) {
   std::uint64_t size = ten_events();
-  overwrite(kHeader, std::string("\x1f\0\0\0", 4));               // a length
+  overwrite(kHeader, std::string("\x21\0\0\0", 4));               // a length
   overwrite(kHeader + 3 * kEvent + 6, std::string("\x09\0", 2));  // a CPU
   std::filesystem::resize_file(raw(), size - 16);
   size -= 16;
@@ -336,12 +401,12 @@ TEST_F(RawTest, GapsAreReportedWhereTheyAre) {
   ASSERT_EQ(gaps.size(), 3U);
   EXPECT_EQ(gaps[0].offset, kHeader);
   EXPECT_EQ(gaps[0].bytes, kEvent);
-  EXPECT_EQ(gaps[0].reason, "the length 31 is not a multiple of 8");
+  EXPECT_EQ(gaps[0].reason, "the length 33 is not a multiple of 8");
   EXPECT_EQ(gaps[1].offset, kHeader + 3 * kEvent);
   EXPECT_EQ(gaps[1].reason, "the trace has no CPU 9: it is of 2 CPUs");
   EXPECT_EQ(gaps[2].offset, size - (kEvent - 16));
   EXPECT_EQ(gaps[2].bytes, kEvent - 16);
-  EXPECT_EQ(gaps[2].reason, "the file ends within a record of type 1: 88 bytes of 104");
+  EXPECT_EQ(gaps[2].reason, "the file ends within a record of type 1: 96 bytes of 112");
   std::uint64_t bytes = 0;
   for (const RawGap& gap : gaps) {
     EXPECT_TRUE(gap.damaged);

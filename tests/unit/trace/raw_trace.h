@@ -61,6 +61,10 @@ class RawTrace {
     header.start_ns = kStart;
     header.utc_offset_ns = 77;
     header.cpus = cpus;
+    header.isa = USC_ISA_X86_64;
+    header.page_bytes = 4096;
+    for (__u8 i = 0; i < sizeof(header.boot_id); i++) header.boot_id[i] = i;
+    std::strcpy(header.kernel, "6.1.0-test");
     auto writer = trace::RawWriter::create(new_raw_file(path), path, header);
     EXPECT_TRUE(writer) << writer.error().what;
     writer_.emplace(std::move(*writer));
@@ -106,6 +110,18 @@ class RawTrace {
     put(task);
   }
 
+  // `path`: its components, innermost first.
+  void cgroup(std::uint64_t number, std::string path, bool truncated = false) {
+    usc_cgroup cgroup{};
+    cgroup.head = head(USC_RECORD_CGROUP, 0, 0, kStart);
+    cgroup.cgroup = number;
+    if (!path.empty()) path += '/';
+    std::replace(path.begin(), path.end(), '/', '\0');
+    cgroup.path_bytes = static_cast<__u32>(path.size());
+    cgroup.truncated = truncated ? 1 : 0;
+    put(cgroup, path);
+  }
+
   void exec(std::uint32_t task, std::uint32_t process, std::uint32_t image, std::uint32_t exe_file,
             const std::string& path, const std::string& argv, std::uint64_t time = kStart + 1,
             std::uint32_t argv_total = 0) {
@@ -116,8 +132,8 @@ class RawTrace {
     exec.mm = image;
     exec.exe_file = exe_file;
     exec.tid = exec.old_tid = 100;
-    exec.path_bytes = static_cast<__u16>(path.size());
-    exec.argv_bytes = static_cast<__u16>(argv.size());
+    exec.path_bytes = static_cast<__u32>(path.size());
+    exec.argv_bytes = static_cast<__u32>(argv.size());
     exec.argv_total = argv_total ? argv_total : exec.argv_bytes;
     path.substr(path.rfind('/') + 1).copy(exec.name, sizeof(exec.name) - 1);
     put(exec, path + argv);
@@ -148,7 +164,7 @@ class RawTrace {
     usc_string string{};
     string.head = head(USC_RECORD_STRING, 0, task, time ? time : entry);
     string.entry_ns = entry;
-    string.bytes = static_cast<__u16>(text.size());
+    string.bytes = static_cast<__u32>(text.size());
     string.flags = flags;
     string.arg = arg;
     string.kind = kind;

@@ -35,7 +35,7 @@ TEST_F(RawWriterTest, WritesHeaderAndRecordsInOrder) {
   ASSERT_TRUE(writer->flush());
   std::ifstream file(path(), std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  ASSERT_EQ(bytes.size(), sizeof(usc_raw_header) + sizeof(usc_event) + 32);
+  ASSERT_EQ(bytes.size(), sizeof(usc_raw_header) + sizeof(usc_event) + 40);
   usc_raw_header header{};
   std::memcpy(&header, bytes.data(), sizeof(header));
   EXPECT_EQ(header.magic, USC_RAW_MAGIC);
@@ -49,7 +49,7 @@ TEST_F(RawWriterTest, WritesHeaderAndRecordsInOrder) {
   std::memcpy(&meta, bytes.data() + sizeof(usc_raw_header) + sizeof(usc_event), sizeof(usc_record));
   EXPECT_EQ(meta.head.type, USC_RECORD_META);
   EXPECT_EQ(meta.head.cpu, USC_CPU_USER);
-  EXPECT_EQ(meta.head.size, 32u);
+  EXPECT_EQ(meta.head.size, 40u);
   EXPECT_EQ(bytes.substr(bytes.size() - 8), std::string("mode\0004\0\0", 8));
 }
 

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <utility>
 
+#include "tests/support/frame_word.h"
 #include "tests/unit/trace/raw_trace.h"
 #include "trace/raw_reader.h"
 
@@ -105,13 +106,13 @@ TEST_F(RecordFieldsOfTrace, NumbersAndTheirNames) {
   EXPECT_NE(texts[1].find("oracle_depth=4 first_difference=-1"), std::string::npos) << texts[1];
   EXPECT_EQ(texts[2], "from_ns=1000000000040 count=3 cause='ring_full_event' process=2");
   EXPECT_EQ(texts[3], "from_ns=1000000000040 count=1 cause=4000 process=0");
-  EXPECT_NE(texts[4].find("parent_pid=0 uid=0 name='sixteen-letters'"), std::string::npos) << texts[4];
+  EXPECT_NE(texts[4].find("parent_pid=0 uid=0 cgroup=0 name='sixteen-letters'"), std::string::npos) << texts[4];
 }
 
 TEST_F(RecordFieldsOfTrace, WhatFollowsTheFixedPart) {
   {
     RawTrace trace(folder_ / "raw");
-    trace.stack(1, {USC_FRAME(7, 0x10, true), USC_FRAME(0, 0x7f00, false)},
+    trace.stack(1, {test::frame_word(7, 0x10, true), test::frame_word(0, 0x7f00, false)},
                 int{USC_ENDED_BROKEN} + USC_BROKEN_NO_MAPPING);
     trace.exec(1, 1, 1, 2, "/bin/ls", std::string("ls\0\0-l\0", 7));
     trace.file(2, "/bin/ls", "ID");
@@ -157,7 +158,8 @@ TEST_F(RecordFieldsOfTrace, EachTypeAppears) {
 #define USC_X(constant, number, name, type)                                                              \
   if (number != USC_RECORD_META && number != USC_RECORD_STRING && number != USC_RECORD_LOG_KIND &&       \
       number != USC_RECORD_KERNEL_PLACE && number != USC_RECORD_SIGNAL && number != USC_RECORD_HIT &&    \
-      number != USC_RECORD_KIND && number != USC_RECORD_RESOURCE && number != USC_RECORD_LOOK_TROUBLE) { \
+      number != USC_RECORD_KIND && number != USC_RECORD_RESOURCE && number != USC_RECORD_LOOK_TROUBLE && \
+      number != USC_RECORD_CGROUP) {                                                                     \
     type record{};                                                                                       \
     record.head = trace.head(number, 0, 1, kStart);                                                      \
     trace.put(record);                                                                                   \
@@ -185,6 +187,7 @@ TEST_F(RecordFieldsOfTrace, EachTypeAppears) {
     hit.source = USC_SOURCE_SAMPLE;
     trace.hit(1, kStart, hit);
     trace.kind(USC_SOURCE_SAMPLE, 1, "user", {});
+    trace.cgroup(77, "app.service/system.slice");
     trace.close();
   }
   for (const std::string& text : all()) EXPECT_NE(text, "");

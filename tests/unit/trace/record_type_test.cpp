@@ -46,7 +46,7 @@ TEST(RecordType, EachTypeOfTheListHasAnEntry) {
 #undef USC_X
   EXPECT_GE(names.size(), 23U);
   EXPECT_EQ(record_type(0), nullptr);
-  EXPECT_EQ(record_type(39), nullptr);
+  EXPECT_EQ(record_type(40), nullptr);
   EXPECT_EQ(record_type(48), nullptr);
   EXPECT_EQ(record_type(0xffff), nullptr);
   EXPECT_EQ(kTypeOf<usc_record>, 0);
@@ -57,9 +57,9 @@ TEST(RecordType, WhatLiesBehindEachFixedPart) {
   EXPECT_EQ(tail_bytes_of(made<usc_stack>([](auto& r) { r.depth = 3; })), 24U);
   EXPECT_EQ(tail_bytes_of(made<usc_exec>([](auto& r) {
               r.path_bytes = 7;
-              r.argv_bytes = 0xffff;
+              r.argv_bytes = 0x1ffff;
             })),
-            0x10006U);
+            0x20006U);
   EXPECT_EQ(tail_bytes_of(made<usc_file>([](auto& r) { r.path_bytes = 18; })), 18U);
   EXPECT_EQ(tail_bytes_of(made<usc_file_info>([](auto& r) {
               r.segments = 2;
@@ -73,7 +73,8 @@ TEST(RecordType, WhatLiesBehindEachFixedPart) {
   EXPECT_EQ(tail_bytes_of(made<usc_logged>([](auto& r) { r.places = 4; })), 16U);
   EXPECT_EQ(tail_bytes_of(made<usc_kernel_place>([](auto& r) { r.text_bytes = 12; })), 12U);
   EXPECT_EQ(tail_bytes_of(made<usc_log_kind>([](auto& r) { r.name_bytes = 13; })), 13U);
-  EXPECT_EQ(tail_bytes_of(made<usc_string>([](auto& r) { r.bytes = 14; })), 14U);
+  EXPECT_EQ(tail_bytes_of(made<usc_string>([](auto& r) { r.bytes = 0x12345; })), 0x12345U);
+  EXPECT_EQ(tail_bytes_of(made<usc_cgroup>([](auto& r) { r.path_bytes = 19; })), 19U);
   EXPECT_EQ(tail_bytes_of(made<usc_fd>([](auto& r) { r.target_bytes = 15; })), 15U);
   EXPECT_EQ(tail_bytes_of(made<usc_fd>([](auto& r) {
               r.target_bytes = 15;

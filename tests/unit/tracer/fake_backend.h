@@ -129,9 +129,18 @@ class FakeBackend : public Backend {
     if (!reserves) return Error{"the file was met before", ""};
     return trace::FileId(next_serial++);
   }
+  Result<void> forget_files(std::span<const usc_file_key> keys) override {
+    forgotten.insert(forgotten.end(), keys.begin(), keys.end());
+    return {};
+  }
+  Result<void> release_files(std::span<const trace::FileId> files) override {
+    released.insert(released.end(), files.begin(), files.end());
+    for (const trace::FileId file : files) published.erase(file.value());
+    return {};
+  }
   Result<std::vector<usc_stats>> stats() override { return counters; }
   Result<std::vector<std::pair<usc_loss_key, std::uint64_t>>> process_losses() override { return losses_by_process; }
-  Result<std::vector<std::uint32_t>> sequence_numbers() override { return sequences; }
+  Result<std::vector<std::uint64_t>> sequence_numbers() override { return sequences; }
 
   [[nodiscard]] std::ptrdiff_t with_rows() const {
     return std::count_if(published.begin(), published.end(),
@@ -163,7 +172,9 @@ class FakeBackend : public Backend {
   std::map<std::uint32_t, Published> published;
   std::vector<usc_stats> counters{2};
   std::vector<std::pair<usc_loss_key, std::uint64_t>> losses_by_process;
-  std::vector<std::uint32_t> sequences{7, 9};
+  std::vector<usc_file_key> forgotten;
+  std::vector<trace::FileId> released;
+  std::vector<std::uint64_t> sequences{7, 9};
 };
 
 // The record (a usc_file) with which the kernel side would tell of the file behind one of our mappings.

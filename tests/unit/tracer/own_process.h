@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "support/clock.h"
+#include "tests/support/frame_word.h"
 #include "tests/unit/tracer/fake_backend.h"
 #include "trace/record_builder.h"
 #include "tracer/files/file_table.h"
@@ -114,7 +115,7 @@ class OwnProcess {
   [[nodiscard]] std::uint64_t frame_of(std::uint64_t address) const {
     for (const usc_map& map : maps_)
       if (address - 1 >= map.start && address - 1 < map.end)
-        return USC_FRAME(map.file, address - map.start + map.offset, 0);
+        return test::frame_word(map.file, address - map.start + map.offset, 0);
     return 0;
   }
   [[nodiscard]] std::vector<std::uint64_t> frames_of(const std::vector<std::uint64_t>& addresses) const {

@@ -93,7 +93,6 @@ USC_SUBPROGRAM int send_passed(struct task_entry *t, struct string_scratch *room
 	room->string.arg = room->passing.arg;
 	room->string.kind = room->passing.kind;
 	room->string.flags = room->passing.flags;
-	room->string.pad = 0;
 	bytes += sizeof(room->passed);
 	room->string.bytes = bytes;
 	bytes = (bytes + 7) & ~7u;
@@ -136,7 +135,6 @@ USC_SUBPROGRAM int send_opened(struct task_entry *t, __u32 fd)
 	room->string.flags = 0;
 	room->string.arg = USC_STRING_ARGS - 1;
 	room->string.kind = USC_STRING_OPENED;
-	room->string.pad = 0;
 	if (send_record(&room->string.head, USC_RECORD_STRING, sizeof(room->string) + sizeof(room->passed),
 			t->call_serial, t->entry_ns, false))
 		count_loss(cpu_state_of(current_cpu()), USC_LOSS_RING_FULL_STRING, t->process);

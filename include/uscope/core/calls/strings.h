@@ -104,7 +104,6 @@ USC_SUBPROGRAM int take_string(struct task_entry *t, __u32 arg, __u32 kind, __u3
 	room->string.bytes = bytes;
 	room->string.arg = arg;
 	room->string.kind = kind;
-	room->string.pad = 0;
 	bytes = (bytes + 7) & ~7ull;
 	/* For the verifier of Linux 6.1: what it knows of the bounds is lost by the rounding. */
 	__asm__ volatile("" : "+r"(bytes));

@@ -125,7 +125,6 @@ USC_SUBPROGRAM int take_argument_text(struct probe_room *room, const struct usc_
 	room->string.bytes = bytes;
 	room->string.arg = number;
 	room->string.kind = USC_STRING_TEXT;
-	room->string.pad = 0;
 	bytes = (bytes + 7) & ~7ull;
 	/* For the verifier of Linux 6.1: what it knows of the bounds is lost by the rounding. */
 	__asm__ volatile("" : "+r"(bytes));

@@ -6,6 +6,7 @@
 #ifndef USCOPE_CORE_ADOPT_H
 #define USCOPE_CORE_ADOPT_H
 
+#include "uscope/core/tasks/cgroups.h"
 #include "uscope/core/calls/calls.h"
 
 static __always_inline bool targets(__u32 kind)
@@ -20,10 +21,6 @@ static __always_inline __u32 parent_pid(struct task_struct *leader)
 
 	return parent ? TASK_FIELD(parent, tgid) : 0;
 }
-
-struct met_task {
-	struct task_struct *task;
-};
 
 /* A function of its own for the verifier, which goes through it once. */
 USC_SUBPROGRAM int send_met_task(const struct met_task *met, struct task_entry *t, __u32 parent, __u32 parent_mm,
@@ -47,6 +44,7 @@ USC_SUBPROGRAM int send_met_task(const struct met_task *met, struct task_entry *
 	record.image = t->image;
 	t->uid = user_of(task);
 	record.uid = t->uid;
+	record.cgroup = announce_cgroup(met);
 	if (flags & USC_TASK_ATTACHED && flags & USC_TASK_PROCESS)
 		record.parent_pid = parent_pid(task);
 	read_kernel_text(record.name, sizeof(record.name), task->comm);
@@ -137,10 +135,14 @@ static __noinline int send_adopted_image(struct task_struct *leader, struct task
 {
 	__u32 cpu_number = current_cpu();
 	struct text_scratch *text = text_at(cpu_number);
+	struct met_task met = {.task = leader};
+	__u64 cgroup;
 
 	if (!text || !t)
 		return 0;
+	cgroup = announce_cgroup(&met); /* it uses `text`, too */
 	__builtin_memset(&text->exec, 0, sizeof(text->exec));
+	text->exec.cgroup = cgroup;
 	text->exec.process = t->process;
 	text->exec.image = t->image;
 	text->exec.mm = t->mm;

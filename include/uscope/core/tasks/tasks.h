@@ -173,6 +173,7 @@ static __noinline int send_exec(struct task_struct *task, struct task_entry *t, 
 {
 	__u32 cpu_number = current_cpu();
 	struct exec_scratch *room = exec_at(cpu_number);
+	struct met_task met = {.task = task};
 	__u64 arg_start, arg_end, total, most = most_argument_bytes();
 	__u64 kept, bytes; /* 64 bits: 6.1's verifier loses a bound that is tested on a 32-bit copy */
 	long got;
@@ -186,6 +187,7 @@ static __noinline int send_exec(struct task_struct *task, struct task_entry *t, 
 	room->exec.exe_file = t->exe_file;
 	room->exec.old_tid = old_tid;
 	room->exec.tid = task->pid;
+	room->exec.cgroup = announce_cgroup(&met);
 	read_kernel_text(room->exec.name, sizeof(room->exec.name), task->comm);
 	got = read_kernel_text(room->data, USC_PATH_BYTES, image_name(bprm));
 	if (got < 1 || got > USC_PATH_BYTES)

@@ -14,6 +14,7 @@
 
 #include "uscope/core/numbers.h"
 #include "uscope/core/port.h"
+#include "uscope/file_slots.h"
 
 enum found_status { FOUND_NONE, FOUND, FOUND_BUSY, FOUND_LOST };
 
@@ -333,6 +334,45 @@ USC_SUBPROGRAM int is_data_range(__u32 mm, __u64 start, __u64 bytes)
 	return range.data;
 }
 
+/* What is known of a file; 0 = it has given its slot back. */
+static __always_inline struct usc_file_entry *entry_of_file(__u32 serial)
+{
+	struct usc_file_entry *entry = file_slot_at(usc_file_slot(serial));
+
+	return entry && entry->serial == serial ? entry : 0;
+}
+
+struct slot_search {
+	__u32 serial;
+};
+
+static long try_slot(__u32 i, struct slot_search *search)
+{
+	__u32 number = next_serial(SERIAL(file));
+	struct usc_file_entry *entry = file_slot_at(usc_file_slot(number));
+
+	search->serial = entry ? usc_file_take_slot(entry, number) : 0;
+	return search->serial != 0;
+}
+
+/* A serial for a file that is met, 0 = no slot was found free. */
+static __always_inline __u32 take_file_serial(void)
+{
+	struct slot_search search = {};
+
+	usc_loop(USC_FILE_TRIES, try_slot, &search);
+	return search.serial;
+}
+
+/* The serial will not be used: nothing knows it. */
+static __always_inline void give_back_file_serial(__u32 serial)
+{
+	struct usc_file_entry *entry = entry_of_file(serial);
+
+	if (entry)
+		entry->serial = 0;
+}
+
 /* A mapped file, and the task that has mapped it. */
 struct met_file {
 	struct task_struct *task;
@@ -396,8 +436,10 @@ USC_SUBPROGRAM __u32 serial_of_met(const struct met_file *met, const struct foun
 	known = known_file(&key);
 	if (known || !may_meet_files())
 		return known;
-	serial = next_serial(SERIAL(file));
-	if (serial >= USC_FILE_MAX || enter_file(&key, serial)) {
+	serial = take_file_serial();
+	if (!serial || enter_file(&key, serial)) {
+		if (serial)
+			give_back_file_serial(serial);
 		known = known_file(&key);
 		if (known)
 			return known;
@@ -406,6 +448,7 @@ USC_SUBPROGRAM __u32 serial_of_met(const struct met_file *met, const struct foun
 	}
 	if (send_file(met, found, serial, &key)) {
 		drop_file(&key);
+		give_back_file_serial(serial);
 		return 0;
 	}
 	return serial;

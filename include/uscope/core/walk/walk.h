@@ -139,18 +139,18 @@ USC_SUBPROGRAM int search_pc(struct scratch *s, struct pc_lookup *lookup)
 	found.serial = s->serial;
 	error = find_mapping_of_pc(s, &found);
 	if (error == LOOKUP_BROKEN(USC_BROKEN_NO_MAPPING) && s->frame.exact) {
-		lookup->frame = USC_FRAME(USC_FILE_NONE, s->frame.pc & (USC_FRAME_EXACT - 1), 0);
+		lookup->frame = usc_frame_in_memory(s->frame.pc, 0);
 		lookup->rule = RULE_BAD_CALL;
 		lookup->classes = 0;
 		return LOOKUP_OK;
 	}
 	if (error)
 		return error;
-	entry = file_entry_at(found.file);
+	entry = entry_of_file(found.file);
 	if (!entry)
-		return LOOKUP_BROKEN(USC_BROKEN_ROW_MEMORY);
+		return LOOKUP_DEFER(USC_DEFER_NO_TABLE);
 	if (found.file == USC_FILE_NONE || entry->state == USC_FILE_JIT) {
-		lookup->frame = USC_FRAME(USC_FILE_NONE, s->frame.pc & (USC_FRAME_EXACT - 1), 0);
+		lookup->frame = usc_frame_in_memory(s->frame.pc, 0);
 		lookup->rule = USC_RULE_FRAME_POINTER;
 		lookup->classes = 0;
 		return LOOKUP_OK;
@@ -160,7 +160,7 @@ USC_SUBPROGRAM int search_pc(struct scratch *s, struct pc_lookup *lookup)
 	if (entry->state == USC_FILE_PENDING || entry->state == USC_FILE_USER_ONLY)
 		return LOOKUP_DEFER(USC_DEFER_NO_TABLE);
 	offset = found.address - found.start + found.offset;
-	lookup->frame = USC_FRAME(found.file, (offset + !s->frame.exact) & (USC_FRAME_EXACT - 1), 0);
+	lookup->frame = usc_frame_in_file(found.file, offset + !s->frame.exact, s->frame.pc, 0);
 	lookup->classes = entry->classes;
 	lookup->rule = USC_RULE_NONE;
 	if (entry->state == USC_FILE_READY)
@@ -232,7 +232,7 @@ static __always_inline void keep_frame(struct scratch *s, __u32 n, __u64 frame, 
 static __always_inline long admit_frame(struct scratch *s, const struct usc_scope *scope, struct usc_scope_state *state,
 					__u64 frame, __u32 classes, __u64 *hash)
 {
-	int answer = usc_scope_admit(scope, state, USC_FRAME_FILE(frame), s->exe_file, classes);
+	int answer = usc_scope_admit(scope, state, usc_frame_file(frame), s->exe_file, classes);
 
 	if (answer & USC_SCOPE_KEEP)
 		keep_frame(s, state->kept - 1, frame, hash);
@@ -355,7 +355,7 @@ static __always_inline long walk_frame_within(struct scratch *s, const struct us
 	if (result < 0)
 		return walk_ends(s, USC_ENDED_BROKEN + (-1 - result));
 	s->walked++;
-	if (USC_FRAME_FILE(lookup.frame) == USC_FILE_NONE || lookup.rule == RULE_GUESS)
+	if (usc_frame_file(lookup.frame) == USC_FILE_NONE || lookup.rule == RULE_GUESS)
 		s->has_jit = 1;
 	frame = lookup.frame | (s->frame.exact ? USC_FRAME_EXACT : 0);
 	if (admit_frame(s, scope, &s->scope, frame, lookup.classes, &s->hash))

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "tests/support/frame_word.h"
 #include "tests/unit/store/load_support.h"
 
 namespace uscope::analyzer {
@@ -23,8 +24,9 @@ class PictureTest : public store::LoaderTest {
     for (std::uint32_t task = 2; task <= kThreads; task++)
       trace_->task({.task = task, .parent_task = 1, .tid = 100 + task, .flags = 0, .image = 1, .name = "worker"});
     for (std::uint32_t stack = 1; stack <= 90; stack++)
-      trace_->stack(stack, {USC_FRAME(3, 0x1010 + 16 * (stack % 5), true),
-                            USC_FRAME(2, 0x1020 + 16 * (stack % 9), false), USC_FRAME(2, 0x2020 + 16 * stack, false)});
+      trace_->stack(stack, {test::frame_word(3, 0x1010 + 16 * (stack % 5), true),
+                            test::frame_word(2, 0x1020 + 16 * (stack % 9), false),
+                            test::frame_word(2, 0x2020 + 16 * stack, false)});
     trace_->meta("start_ns", std::to_string(kStart));
     trace_->meta("duration_ns", std::to_string(kEvents * 10 * kUs + 2000 * kUs));
     constexpr std::uint32_t kCalls[] = {0, 1, 202, 257};    // read, write, futex, openat

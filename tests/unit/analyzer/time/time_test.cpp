@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tests/support/frame_word.h"
 #include "tests/unit/store/load_support.h"
 
 namespace uscope::analyzer {
@@ -20,9 +21,9 @@ class TimeTest : public store::LoaderTest {
   void begin_two() {
     usual();
     trace_->task({.task = 2, .parent_task = 1, .tid = 101, .flags = 0, .image = 1, .name = "other"});
-    trace_->stack(kReadStack, {USC_FRAME(3, 0x1010, true), USC_FRAME(2, 0x1020, false)});
-    trace_->stack(kHotStack, {USC_FRAME(3, 0x1030, true), USC_FRAME(2, 0x1020, false)});
-    trace_->stack(kColdStack, {USC_FRAME(2, 0x1040, true)});
+    trace_->stack(kReadStack, {test::frame_word(3, 0x1010, true), test::frame_word(2, 0x1020, false)});
+    trace_->stack(kHotStack, {test::frame_word(3, 0x1030, true), test::frame_word(2, 0x1020, false)});
+    trace_->stack(kColdStack, {test::frame_word(2, 0x1040, true)});
     trace_->place(1, "vmlinux+0x123 vfs_read+0x23");
     trace_->place(2, "vmlinux+0x200 schedule+0x10");
     trace_->meta("start_ns", std::to_string(kStart));

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "tests/support/frame_word.h"
 #include "tests/unit/cli/run_command.h"
 #include "tests/unit/trace/raw_trace.h"
 
@@ -25,7 +26,7 @@ class BadInput : public CommandTest {
     trace.task({});
     trace.exec(1, 1, 1, 2, "/opt/bin/app", std::string("app\0-x\0", 7));
     trace.file(2, "/opt/bin/app", "IDA");
-    trace.stack(1, {USC_FRAME(2, 0x1010, true), USC_FRAME(2, 0x1100, false)});
+    trace.stack(1, {test::frame_word(2, 0x1010, true), test::frame_word(2, 0x1100, false)});
     for (int i = 0; i < events; i++)
       trace.event({.entry = kStart + 10 + static_cast<std::uint64_t>(i),
                    .end = kStart + 20 + static_cast<std::uint64_t>(i),

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/text.h"
+#include "tests/support/frame_word.h"
 #include "tests/unit/cli/run_command.h"
 #include "tests/unit/trace/raw_trace.h"
 
@@ -24,9 +25,10 @@ class HostileTrace : public CommandTest {
     trace.file(2, "/opt/" + kEvil, kEvil.substr(0, 8));
     trace.unwind_data(3, "/lib/" + kEvil, USC_FILE_UNREACHABLE, 0, "why: " + kEvil);
     trace.jit_name(1, 0x7fff0010, 0x7fff0000, 0x100, kEvil);
-    trace.stack(1, {USC_FRAME(0, 0x7fff0010, true), USC_FRAME(2, 0x1100, false), USC_FRAME(3, 5, false)},
-                USC_ENDED_BROKEN + 200, 1);
-    trace.stack(2, {USC_FRAME(0, 0x7fff0010, true)}, USC_ENDED_ROOT, 1);
+    trace.stack(
+        1, {test::frame_word(0, 0x7fff0010, true), test::frame_word(2, 0x1100, false), test::frame_word(3, 5, false)},
+        USC_ENDED_BROKEN + 200, 1);
+    trace.stack(2, {test::frame_word(0, 0x7fff0010, true)}, USC_ENDED_ROOT, 1);
     trace.event({.entry = kStart + 10, .end = kStart + 30, .result = -2, .nr = 257, .stack = 1});
     trace.event({.entry = kStart + 20, .nr = 202, .stack = 2, .how = USC_HOW_OPEN});
     trace.event({.task = 2, .entry = kStart + 25, .end = kStart + 45, .nr = 99999, .stack = 2});

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/frame_word.h"
 #include "tests/unit/cli/run_command.h"
 #include "tests/unit/trace/raw_trace.h"
 #include "trace/record_fields.h"
@@ -16,7 +17,7 @@ class RawVerb : public CommandTest {
     RawTrace trace(folder_ / "trace.raw", 2);
     trace.task({});
     trace.exec(1, 1, 1, 2, "/opt/bin/app", std::string("app\0-x\0", 7));
-    trace.stack(1, {USC_FRAME(2, 0x1010, true), USC_FRAME(2, 0x1100, false)});
+    trace.stack(1, {test::frame_word(2, 0x1010, true), test::frame_word(2, 0x1100, false)});
     trace.event({.entry = kStart + 10, .end = kStart + 20, .result = -2, .stack = 1, .cpu = 1});
     trace.string(1, kStart + 10, 1, "\x1b[31m \"red\"");
     trace.meta("host", "box");
@@ -41,12 +42,13 @@ TEST_F(RawVerb, EachRecordIsALine) {
   const auto text = lines(output({"raw", "trace.raw"}));
   ASSERT_EQ(text.size(), 8U);
   EXPECT_EQ(text[0], "0 header record_abi=" + std::to_string(USC_RECORD_ABI) +
-                         " start_ns=1000000000000 utc_offset_ns=77 cpus=2");
+                         " start_ns=1000000000000 utc_offset_ns=77 cpus=2 isa=x86_64 page_bytes=4096"
+                         " boot_id=00010203-0405-0607-0809-0a0b0c0d0e0f kernel=\"6.1.0-test\"");
   EXPECT_TRUE(
-      text[1].starts_with("40 task cpu=0 seq=0 task=1 time=1000000000000 size=96 | process=1 parent_task=0 pid=100"))
+      text[1].starts_with("128 task cpu=0 seq=0 task=1 time=1000000000000 size=112 | process=1 parent_task=0 pid=100"))
       << text[1];
   EXPECT_TRUE(text[1].ends_with(" name=\"app\"")) << text[1];
-  EXPECT_TRUE(text[2].starts_with("136 exec ")) << text[2];
+  EXPECT_TRUE(text[2].starts_with("240 exec ")) << text[2];
   EXPECT_TRUE(text[2].ends_with(" path=\"/opt/bin/app\" argv=[\"app\" \"-x\"]")) << text[2];
   EXPECT_TRUE(text[3].ends_with(" ended=\"root\" deferred=0 frames=[\"2+0x1010!\" \"2+0x1100\"]")) << text[3];
   EXPECT_NE(text[4].find(" event cpu=1 seq=0 task=1 "), std::string::npos) << text[4];
@@ -73,7 +75,7 @@ TEST_F(RawVerb, TypesAndALimitChoose) {
 }
 
 TEST_F(RawVerb, JsonIsAnObjectALine) {
-  overwrite(136, std::string("\x1f\0\0\0", 4));
+  overwrite(240, std::string("\x21\0\0\0", 4));
   const auto text = lines(output({"raw", "trace.raw", "--json"}));
   ASSERT_EQ(text.size(), 7U);
   std::vector<nlohmann::json> values;
@@ -83,10 +85,10 @@ TEST_F(RawVerb, JsonIsAnObjectALine) {
   }
   EXPECT_EQ(values[0]["kind"], "header");
   EXPECT_EQ(values[1]["type"], "task");
-  EXPECT_EQ(values[1]["offset"], 40);
+  EXPECT_EQ(values[1]["offset"], 128);
   EXPECT_EQ(values[1]["fields"]["name"], "app");
   EXPECT_EQ(values[2]["kind"], "damaged");
-  EXPECT_EQ(values[2]["offset"], 136);
+  EXPECT_EQ(values[2]["offset"], 240);
   EXPECT_EQ(values[3]["fields"]["frames"], (nlohmann::json{"2+0x1010!", "2+0x1100"}));
   EXPECT_EQ(values[4]["fields"]["result"], -2);
   EXPECT_EQ(values[4]["fields"]["args"][5], "0xffffffffffffffff");
@@ -95,11 +97,11 @@ TEST_F(RawVerb, JsonIsAnObjectALine) {
 }
 
 TEST_F(RawVerb, DamageIsNamedAndReadingGoesOn) {
-  overwrite(136, std::string("\x1f\0\0\0", 4));
+  overwrite(240, std::string("\x21\0\0\0", 4));
   const auto text = lines(output({"raw", "trace.raw"}));
   ASSERT_EQ(text.size(), 8U);
-  EXPECT_TRUE(text[2].starts_with("136 DAMAGED ")) << text[2];
-  EXPECT_TRUE(text[2].ends_with(" bytes: the length 31 is not a multiple of 8")) << text[2];
+  EXPECT_TRUE(text[2].starts_with("240 DAMAGED ")) << text[2];
+  EXPECT_TRUE(text[2].ends_with(" bytes: the length 33 is not a multiple of 8")) << text[2];
   EXPECT_NE(text[3].find(" stack "), std::string::npos);
   EXPECT_TRUE(text[7].starts_with("5 records were read, 5 shown; 1 damaged place, ")) << text[7];
 }

@@ -10,6 +10,7 @@
 
 #include "cli/terminal/text_width.h"
 #include "live/line_choice.h"
+#include "tests/support/frame_word.h"
 #include "tests/unit/cli/run_command.h"
 #include "trace/record_builder.h"
 #include "tracer/files/file.h"
@@ -73,7 +74,7 @@ class TopTest : public CommandTest {
     calls_.on_event(event, {});
   }
 
-  static std::uint64_t frame(std::uint32_t file, std::uint64_t offset) { return USC_FRAME(file, offset, 0); }
+  static std::uint64_t frame(std::uint32_t file, std::uint64_t offset) { return test::frame_word(file, offset, 0); }
 
   std::unique_ptr<live::LiveNames> names_ = std::move(*live::LiveNames::start());
   CallCounts calls_{*names_};

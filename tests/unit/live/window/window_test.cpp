@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/frame_word.h"
 #include "tests/support/window_cut.h"
 #include "tests/unit/live/window/made_processes.h"
 
@@ -60,7 +61,7 @@ class MadeTrace {
     stack.ended = USC_ENDED_ROOT;
     trace::RecordBuilder<usc_stack> record(stack);
     for (std::uint64_t at = 0; at < 2; at++) {
-      const std::uint64_t frame = USC_FRAME(USC_FILE_FIRST, 0x1000 + 16 * below(50), 0);
+      const std::uint64_t frame = test::frame_word(USC_FILE_FIRST, 0x1000 + 16 * below(50), false);
       record.add(std::string_view(reinterpret_cast<const char*>(&frame), sizeof(frame)));
     }
     add(std::move(record));

@@ -92,7 +92,8 @@ class EventWorld {
 
   void names() {
     execute(R"sql(
-INSERT INTO process(id, pid) VALUES (1, 100), (2, 101), (3, 64);
+INSERT INTO process(id, pid, cgroup, container) VALUES (1, 100, '/a.slice/b.scope', NULL), (2, 101, '/', NULL),
+  (3, 64, '/docker/0f', '0f');
 INSERT INTO image VALUES (1, 1, 0, '/n', '[]', 'nginx', '[]'), (2, 2, 0, '/p', '[]', 'php', '[]'), (3, 3, 0, '/m', '[]', 'main', '[]');
 INSERT INTO thread(id, process_id, tid, name) VALUES (1, 1, 100, 'nginx'), (2, 1, 110, 'worker'), (3, 2, 101, 'Worker'), (4, 3, 64, NULL), (5, NULL, NULL, NULL);
 INSERT INTO thread_name VALUES (2, 0, 'worker'), (2, 102500, 'again');
@@ -325,7 +326,8 @@ INSERT INTO stack(id, depth, ended, trigger_frame_id, trigger_fallback, folded) 
         "part.class AS class, errno_name.name AS "
         "errno, "
         "stack.id AS stack_id, stack.depth AS depth, stack.ended AS ended, frame.function AS \"trigger\", "
-        "module.path AS trigger_module, stack.folded AS folded" +
+        "module.path AS trigger_module, stack.folded AS folded, process.cgroup AS cgroup, "
+        "process.container AS container" +
         columns_of(plan) +
         " FROM temp.part LEFT JOIN kind ON kind.id = kind_id "
         "LEFT JOIN thread ON thread.id = thread_id LEFT JOIN process ON process.id = thread.process_id "
@@ -339,7 +341,7 @@ INSERT INTO stack(id, depth, ended, trigger_frame_id, trigger_fallback, folded) 
       view +=
           " UNION ALL SELECT how, pid, tid, uid, process, thread, kind, class, errno, stack_id, depth, ended, "
           "\"trigger\", "
-          "trigger_module, folded" +
+          "trigger_module, folded, cgroup, container" +
           columns_of(plan) + " FROM temp.wholes";
     }
     execute(view);

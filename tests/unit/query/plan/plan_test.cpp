@@ -191,7 +191,8 @@ TEST(Plan, EventsThatGoBeyond64BitsAreWhole) {
       "SELECT (a0 * 2) AS k0, bucket(a2 - 1) AS k1, 1 AS n, (a1 + 1) IS NOT NULL AS c0, (a1 + 1) AS s0, (a1 + 1) AS "
       "mn0, (a1 + 1) AS mx0, \"how\", \"pid\", \"tid\", \"uid\", \"process\", \"thread\", \"kind\", \"class\", "
       "\"errno\", "
-      "\"stack_id\", \"depth\", \"ended\", \"trigger\", \"trigger_module\", \"folded\" FROM v_event AS e WHERE (e.a3 * "
+      "\"stack_id\", \"depth\", \"ended\", \"trigger\", \"trigger_module\", \"folded\", \"cgroup\", \"container\" FROM "
+      "v_event AS e WHERE (e.a3 * "
       "2 > 5)");
   EXPECT_EQ(plan_of("SELECT a0 / 1000, count(*) FROM v_event GROUP BY 1").whole, "");
   EXPECT_NE(plan_of("SELECT a0 / a1, count(*) FROM v_event GROUP BY 1").whole, "");

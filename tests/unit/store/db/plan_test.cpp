@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Which index serves which query: without one, an answer from a large store takes as long as reading all of it.
+#include "tests/support/frame_word.h"
 #include "tests/unit/analyzer/sample_trace.h"
 #include "tests/unit/store/load_support.h"
 
@@ -10,7 +11,7 @@ class PlanTest : public LoaderTest {
  protected:
   void SetUp() override {
     usual();
-    trace_->stack(1, {USC_FRAME(3, 0x1010, true), USC_FRAME(2, 0x1100, false)});
+    trace_->stack(1, {test::frame_word(3, 0x1010, true), test::frame_word(2, 0x1100, false)});
     trace_->event({.stack = 1});
     trace_->event({.entry = kStart + 20, .end = kStart + 30});
     load();
@@ -78,7 +79,8 @@ TEST_F(LoaderTest, TotalsAreThoseOfTheEvents) {
   usual();
   trace_->task({.task = 2, .parent_task = 1, .tid = 101, .flags = 0});
   for (std::uint32_t id = 1; id <= 9; id++)
-    trace_->stack(id, {USC_FRAME(3, 0x1010 + id, true), USC_FRAME(id % 3 ? 2 : 4, 0x1100 + id % 4, false)},
+    trace_->stack(id,
+                  {test::frame_word(3, 0x1010 + id, true), test::frame_word(id % 3 ? 2 : 4, 0x1100 + id % 4, false)},
                   static_cast<std::uint8_t>(id % 5));
   std::uint64_t seed = 3;
   const auto random = [&](std::uint64_t below) {

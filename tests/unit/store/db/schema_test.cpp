@@ -67,7 +67,9 @@ TEST_F(ReusedSchemaTest, EventsAreGoneThroughAsTheyAre) {
 TEST_F(SchemaTest, ColumnsAreTheContracts) {
   const std::map<std::string, std::string> expected{
       {"meta", "key value"},
-      {"process", "id pid ns_pid parent_id start_ns end_ns exit_code exit_signal uses_io_uring space origin"},
+      {"process",
+       "id pid ns_pid parent_id start_ns end_ns exit_code exit_signal uses_io_uring space origin "
+       "cgroup_id cgroup container"},
       {"image", "id process_id ts_ns path argv name names"},
       {"thread", "id process_id tid ns_tid name start_ns end_ns left_ns"},
       {"thread_name", "thread_id ts_ns name"},
@@ -132,7 +134,7 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
       {"v_event",
        "id ts_ns dur_ns how pid tid uid process thread kind class result errno a0 a1 a2 a3 a4 a5 object object_kind "
        "stack_id depth ended "
-       "trigger trigger_module folded"},
+       "trigger trigger_module folded cgroup container"},
       {"v_argument", "event_id arg name type value text"},
       {"dual_space", "kind class function module events errors total_ns open"}};
   for (const auto& [table, names] : expected) EXPECT_EQ(columns(table), names) << table;

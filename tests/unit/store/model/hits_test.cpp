@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/frame_word.h"
 #include "tests/unit/store/load_support.h"
 #include "trace/hit.h"
 
@@ -31,7 +32,7 @@ class HitsTest : public LoaderTest {
   // function that failed there.
   void with_hits() {
     usual();
-    trace_->stack(7, {USC_FRAME(3, 0x1010, true), USC_FRAME(2, 0x1020, false)});
+    trace_->stack(7, {test::frame_word(3, 0x1010, true), test::frame_word(2, 0x1020, false)});
     trace_->place(1, "vmlinux+0x123 vfs_read+0x23");
     trace_->kind(USC_SOURCE_SAMPLE, USC_SAMPLE_USER, "user", {"cpu:unsigned int", "period_ns:u64"});
     trace_->kind(USC_SOURCE_SAMPLE, USC_SAMPLE_KERNEL, "kernel", {"cpu:unsigned int", "period_ns:u64"});

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "store/model/logged_stacks.h"
+#include "tests/support/frame_word.h"
 #include "tests/unit/store/load_support.h"
 
 namespace uscope::store {
@@ -17,7 +18,7 @@ class LoggedTest : public LoaderTest {
   // Two frames, of libc and of the application.
   void with_stack() {
     usual();
-    trace_->stack(7, {USC_FRAME(3, 0x1010, true), USC_FRAME(2, 0x1020, false)});
+    trace_->stack(7, {test::frame_word(3, 0x1010, true), test::frame_word(2, 0x1020, false)});
     trace_->place(1, "vmlinux+0x123 vfs_read+0x23");
     trace_->place(2, "ext4+0x40 ext4_file_read_iter+0x10 [ext4]");
   }
@@ -56,8 +57,9 @@ TEST_F(LoggedTest, KindsHaveTheNamesThatTheyWereGiven) {
 
 TEST_F(LoggedTest, StacksAreOneWhereBothPartsAreAlike) {
   with_stack();
-  trace_->stack(8, {USC_FRAME(3, 0x1010, true), USC_FRAME(2, 0x1020, false)});  // the same, of another processor
-  trace_->place(3, "vmlinux+0x123 vfs_read+0x23");                              // the same, told twice
+  trace_->stack(
+      8, {test::frame_word(3, 0x1010, true), test::frame_word(2, 0x1020, false)});  // the same, of another processor
+  trace_->place(3, "vmlinux+0x123 vfs_read+0x23");                                  // the same, told twice
   trace_->logged(1, kStart + 20, 5, {}, 7, {1});
   trace_->logged(1, kStart + 30, 5, {}, 8, {1});
   trace_->logged(1, kStart + 40, 5, {}, 7, {3});
@@ -116,23 +118,6 @@ TEST_F(LoggedTest, EventsOfAnUnknownSourceAreCountedAndLeftOut) {
   load();
   EXPECT_EQ(rows("SELECT kind FROM v_event"), "getpid");
   EXPECT_EQ(rows("SELECT value FROM meta WHERE key = 'raw_unknown_records'"), "1");
-}
-
-// Version 4 had no field for the source; where it is now, it had zeroes.
-TEST_F(LoggedTest, ATraceOfTheVersionBeforeIsRead) {
-  with_stack();
-  trace_->event({.entry = kStart + 10, .end = kStart + 30, .stack = 7});
-  trace_->log_kind(USC_KIND_NAMED + 1, "vfs", 0);
-  trace_->logged(1, kStart + 20, USC_KIND_NAMED + 1, {11, 12}, 7, {1}, 0);
-  trace_->close();
-  std::fstream file(folder_ / "raw", std::ios::in | std::ios::out | std::ios::binary);
-  file.seekp(offsetof(usc_raw_header, record_abi));
-  file.put(4);
-  file.close();
-  load();
-  EXPECT_EQ(rows("SELECT name, class, abi FROM kind ORDER BY id"), "getpid|syscall|x86_64\nvfs|stap|none");
-  EXPECT_EQ(rows("SELECT how, a0, a1 FROM event"), "returned|0|0\nlogged|11|12");
-  EXPECT_EQ(rows("SELECT folded FROM v_event WHERE kind = 'vfs'"), "f401020;f401010!;vfs_read_[k]");
 }
 
 TEST(KernelPlace, IsReadFromWhatTheModuleSays) {

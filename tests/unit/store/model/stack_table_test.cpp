@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "store/model/stack_table.h"
+#include "tests/support/frame_word.h"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +20,8 @@ Frames frames_of(const StackTable& table, StackNumber number) {
 // Of all depths, so that stacks end everywhere in the blocks that hold their frames, and there are many blocks.
 Frames frames_for(std::uint32_t number) {
   Frames frames;
-  for (std::uint32_t i = 0; i < number % 200; i++) frames.push_back(USC_FRAME(2 + i % 3, number / 7 * 16 + i, i == 0));
+  for (std::uint32_t i = 0; i < number % 200; i++)
+    frames.push_back(test::frame_word(2 + i % 3, number / 7 * 16 + i, i == 0));
   return frames;
 }
 
@@ -43,16 +45,16 @@ TEST(StackTableTest, AFrameIsStoredOnce) {
   StackTable table;
   for (std::uint32_t i = 1; i <= 1000; i++)
     table.define(trace::StackId(i), USC_ENDED_ROOT, {},
-                 Frames{USC_FRAME(2, i % 10, true), USC_FRAME(2, i / 10, false)});
+                 Frames{test::frame_word(2, i % 10, true), test::frame_word(2, i / 10, false)});
   EXPECT_EQ(table.size(), 1000U);
   EXPECT_EQ(table.distinct_frames(), 10U + 101U);
 }
 
 TEST(StackTableTest, WithoutFramesStacksKeepTheirNumbersAndEnds) {
   StackTable table;
-  table.define(trace::StackId(5U), USC_ENDED_BUDGET, {}, Frames{USC_FRAME(2, 1, true)});
+  table.define(trace::StackId(5U), USC_ENDED_BUDGET, {}, Frames{test::frame_word(2, 1, true)});
   table.define(trace::StackId(7U), USC_ENDED_ROOT, trace::MmId(3U),
-               Frames{USC_FRAME(0, 1, true), USC_FRAME(0, 2, false)});
+               Frames{test::frame_word(0, 1, true), test::frame_word(0, 2, false)});
   table.forget_frames();
   EXPECT_EQ(table.find(trace::StackId(7U)).value(), 2U);
   EXPECT_EQ(table.stack(StackNumber(1U)).ended, USC_ENDED_BUDGET);

@@ -9,6 +9,7 @@
 #include "store/write/object_table.h"
 #include "store/write/object_totals.h"
 #include "syscalls/syscall_table.h"
+#include "tests/support/frame_word.h"
 #include "tests/unit/analyzer/sample_trace.h"
 #include "tests/unit/store/load_support.h"
 
@@ -427,8 +428,8 @@ TEST_F(GapsTest, AcrossLostEventsAreDoubtful) {
 }
 
 TEST_F(GapsTest, AreSummedByTheCallsAndStacksAroundThem) {
-  trace_->stack(1, {USC_FRAME(2, 0x1100, false)});
-  trace_->stack(2, {USC_FRAME(2, 0x1200, false)});
+  trace_->stack(1, {test::frame_word(2, 0x1100, false)});
+  trace_->stack(2, {test::frame_word(2, 0x1200, false)});
   std::uint64_t time = kStart;
   for (const std::uint32_t stack : {1, 2, 1, 2, 1, 1}) {  // 1 → 2 twice, 2 → 1 twice, 1 → 1 once
     trace_->event({.entry = time, .end = time + 10, .stack = stack});

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 
+#include "tests/support/frame_word.h"
 #include "tests/unit/store/load_support.h"
 
 namespace uscope::store {
@@ -38,7 +39,7 @@ class SignalsTest : public LoaderTest {
 
 TEST_F(SignalsTest, ASignalIsAnEventOfItsSender) {
   usual();
-  trace_->stack(7, {USC_FRAME(2, 0x1020, true)});
+  trace_->stack(7, {test::frame_word(2, 0x1020, true)});
   usc_signal signal = sent(SIGTERM, USC_SIGNAL_TO_GROUP | USC_SIGNAL_BLOCKED);
   signal.stack = 7;
   signal.image = 1;
@@ -73,9 +74,10 @@ TEST_F(SignalsTest, TheKernelIsNoProcessAndAThreadIsNamed) {
 
 TEST_F(SignalsTest, AHandlerIsAFrameThatIsInNoStack) {
   usual();
-  trace_->stack(7, {USC_FRAME(2, 0x1020, true)});
-  trace_->signal(1, kStart + 10, delivered(SIGUSR1, 0x555500, USC_FRAME(2, 0x1500, 1)));  // with something inlined
-  trace_->signal(1, kStart + 20, delivered(SIGUSR1, 0x7f00, USC_FRAME(0, 0x7f00, 1)));
+  trace_->stack(7, {test::frame_word(2, 0x1020, true)});
+  trace_->signal(1, kStart + 10,
+                 delivered(SIGUSR1, 0x555500, test::frame_word(2, 0x1500, 1)));  // with something inlined
+  trace_->signal(1, kStart + 20, delivered(SIGUSR1, 0x7f00, test::frame_word(0, 0x7f00, 1)));
   trace_->signal(1, kStart + 30, delivered(SIGUSR1, 0x9999, 0));
   trace_->signal(1, kStart + 40, delivered(SIGUSR2, 0, 0));
   trace_->jit_name(4, 0x7f00, 0x7f00, 0x40, "jit_handler");

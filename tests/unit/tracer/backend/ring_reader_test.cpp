@@ -47,10 +47,10 @@ TEST(RingReader, RecordsInOrderAndTheirRoomGivenBack) {
   FakeRing ring;
   RingReader reader(&ring.control_, ring.data_, kBytes);
   EXPECT_EQ(drain(reader), Seqs{});
-  ring.write(1, 24);
+  ring.write(1, 32);
   ring.write(2, 104);
   EXPECT_EQ(drain(reader), (Seqs{1, 2}));
-  EXPECT_EQ(ring.control_.tail, 128u);
+  EXPECT_EQ(ring.control_.tail, 136u);
   EXPECT_EQ(drain(reader), Seqs{});
 }
 

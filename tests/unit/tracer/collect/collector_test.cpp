@@ -6,6 +6,7 @@
 #include <chrono>
 #include <thread>
 
+#include "tests/support/frame_word.h"
 #include "tests/unit/trace/memory_sink.h"
 #include "tests/unit/tracer/own_process.h"
 #include "trace/loss_class.h"
@@ -219,7 +220,7 @@ TEST_F(CollectorTest, ASampleOfVerifyIsComparedWithTheStackOfItsId) {
   wrong.depth = 2;
   wrong.ended = USC_ENDED_ROOT;
   const std::array<std::uint64_t, 2> frames = {process_.frame_of(compared.record().pc + 1) - 1 + USC_FRAME_EXACT,
-                                               USC_FRAME(2, 0x40, 0)};
+                                               test::frame_word(2, 0x40, 0)};
   backend_.queue(wrong, {reinterpret_cast<const char*>(frames.data()), sizeof(frames)});
   queue(compared, 4);
   ASSERT_TRUE(collector().round());
@@ -369,7 +370,7 @@ TEST_F(CollectorTest, ASignalIsWrittenWithTheFileOfItsHandler) {
   EXPECT_FALSE(collector().has_pending());
   const auto written = sink_.all<usc_signal>();
   ASSERT_EQ(written.size(), 1U);
-  EXPECT_EQ(USC_FRAME_FILE(written[0].handler_frame), map.file);
+  EXPECT_EQ(usc_frame_file(written[0].handler_frame), map.file);
   EXPECT_EQ(collector().figures().events, 1U);
 }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/frame_word.h"
 #include "tests/unit/trace/memory_sink.h"
 
 namespace uscope::tracer {
@@ -23,7 +24,8 @@ class SignalHandlersTest : public testing::Test {
 
   void deliver(std::uint64_t handler, std::uint64_t time) {
     usc_signal signal{};
-    signal.head = {.size = sizeof(signal), .type = USC_RECORD_SIGNAL, .cpu = 1, .seq = 9, .task = 5, .time = time};
+    signal.head = {
+        .size = sizeof(signal), .type = USC_RECORD_SIGNAL, .cpu = 1, .seq = 9, .task = 5, .pad = 0, .time = time};
     signal.number = 15;
     signal.flags = USC_SIGNAL_DELIVERED;
     signal.mm = 1;
@@ -53,7 +55,7 @@ TEST_F(SignalHandlersTest, TheHandlersFileIsLookedUpARoundLater) {
   ASSERT_TRUE(handlers_.work());
   const auto written = sink_.all<usc_signal>();
   ASSERT_EQ(written.size(), 1U);
-  EXPECT_EQ(written[0].handler_frame, USC_FRAME(7, 0x3234, 1));
+  EXPECT_EQ(written[0].handler_frame, test::frame_word(7, 0x3234, 1));
   EXPECT_EQ(written[0].handler, 0x401234U);
   EXPECT_EQ(written[0].head.cpu, 1U);
   EXPECT_EQ(written[0].head.seq, 9U);
@@ -67,7 +69,7 @@ TEST_F(SignalHandlersTest, CodeWithoutAFileIsKnownByItsAddress) {
   for (int i = 0; i < 2; i++) ASSERT_TRUE(handlers_.work());
   const auto written = sink_.all<usc_signal>();
   ASSERT_EQ(written.size(), 2U);
-  EXPECT_EQ(written[0].handler_frame, USC_FRAME(USC_FILE_NONE, 0x8010, 1));
+  EXPECT_EQ(written[0].handler_frame, test::frame_word(USC_FILE_NONE, 0x8010, 1));
   EXPECT_EQ(written[1].handler_frame, 0U);
 }
 
@@ -76,7 +78,7 @@ TEST_F(SignalHandlersTest, TheMappingIsThatOfItsTime) {
   map(8, 0x401000, 0x402000, 0, 20);
   deliver(0x401010, 10);
   for (int i = 0; i < 2; i++) ASSERT_TRUE(handlers_.work());
-  EXPECT_EQ(USC_FRAME_FILE(sink_.all<usc_signal>()[0].handler_frame), 7U);
+  EXPECT_EQ(usc_frame_file(sink_.all<usc_signal>()[0].handler_frame), 7U);
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ std::string frames_text(const GoldenStack& stack, const std::vector<std::uint64_
     std::string name = "?";
     for (const GoldenFile& file : stack.files)
       if (file.serial == trace::file_of(frame)) name = file.name;
-    out << name << "+0x" << std::hex << USC_FRAME_OFFSET(frame) << ((frame & USC_FRAME_EXACT) != 0 ? " exact\n" : "\n");
+    out << name << "+0x" << std::hex << usc_frame_place(frame) << (usc_frame_is_exact(frame) != 0 ? " exact\n" : "\n");
   }
   out << "ended " << std::dec << ended << "\n";
   return out.str();

@@ -8,6 +8,7 @@
 
 #include <thread>
 
+#include "tests/support/frame_word.h"
 #include "tests/unit/tracer/own_process.h"
 #include "tracer/model/task_table.h"
 #include "tracer/walk/deferred_walks.h"
@@ -88,7 +89,7 @@ TEST_F(UserWalk, OfATaskInACallTheInstructionBeforeThePcIsLookedUp) {
   EXPECT_EQ(called.frames.front(), whole.frames.front() & ~USC_FRAME_EXACT);
   map_code();
   sample.record().pc = kCode + 4096;
-  EXPECT_EQ(walk(sample).frames.front(), USC_FRAME(USC_FILE_NONE, kCode + 4096, 0));
+  EXPECT_EQ(walk(sample).frames.front(), test::frame_word(USC_FILE_NONE, kCode + 4096, 0));
   sample.record().flags = 0;
   EXPECT_EQ(walk(sample).ended, broken(USC_BROKEN_NO_MAPPING));
 }
@@ -146,8 +147,8 @@ TEST_F(UserWalk, MemoryWithoutAFileIsWalkedByFramePointers) {
   const UserStack stack = walk(sample);
   EXPECT_TRUE(stack.has_jit);
   ASSERT_GE(stack.frames.size(), 2U);
-  EXPECT_EQ(stack.frames[0], USC_FRAME(USC_FILE_NONE, kCode + 8, 1));
-  EXPECT_EQ(USC_FRAME_OFFSET(stack.frames[1]), USC_FRAME_OFFSET(whole.frames[0]) + 1);
+  EXPECT_EQ(stack.frames[0], test::frame_word(USC_FILE_NONE, kCode + 8, 1));
+  EXPECT_EQ(usc_frame_place(stack.frames[1]), usc_frame_place(whole.frames[0]) + 1);
 }
 
 // Unless the code says that it returns by `add $8,%rsp; ret`, whatever rbp holds.
@@ -169,7 +170,7 @@ TEST_F(UserWalk, CodeThatSaysHowItReturnsIsWalkedByThat) {
   });
   EXPECT_TRUE(stack.has_jit);
   ASSERT_GE(stack.frames.size(), 2U);
-  EXPECT_EQ(USC_FRAME_OFFSET(stack.frames[1]), USC_FRAME_OFFSET(whole.frames[0]) + 1);
+  EXPECT_EQ(usc_frame_place(stack.frames[1]), usc_frame_place(whole.frames[0]) + 1);
   // Other code, and code that cannot be read: by rbp, which is none.
   for (const auto code : {std::optional<std::uint64_t>(0x9090909090909090), std::optional<std::uint64_t>()})
     EXPECT_EQ(walk_with([&](std::uint64_t) { return code; }).ended, broken(USC_BROKEN_FRAME_POINTER));
@@ -193,7 +194,7 @@ TEST_F(UserWalk, ACallOfNothingGoesOnAtItsReturnAddress) {
   const UserStack stack = walk(sample);
   EXPECT_TRUE(stack.has_jit);
   ASSERT_FALSE(stack.frames.empty());
-  EXPECT_EQ(stack.frames.front(), USC_FRAME(USC_FILE_NONE, 0, 1));
+  EXPECT_EQ(stack.frames.front(), test::frame_word(USC_FILE_NONE, 0, 1));
   EXPECT_EQ(callers(stack), callers(whole));
   // A word that is no return address.
   sample.record().regs[USC_REG_SP] = at + 8;
