@@ -112,7 +112,7 @@ class MadeTrace {
       usc_task_name name{};
       name.head.task = event.head.task;
       name.head.time = event.entry_ns;
-      fmt::format_to_n(std::begin(name.name), sizeof(name.name) - 1, "name-{}", below(9));
+      fmt::format("name-{}", below(9)).copy(name.name, sizeof(name.name) - 1);
       add(trace::RecordBuilder<usc_task_name>(name));
     } else if (choice == 1) {
       usc_task_user user{};
