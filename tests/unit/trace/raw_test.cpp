@@ -301,27 +301,33 @@ TEST_F(RawTest, MoreThan64KiBAreOneRecord) {
   EXPECT_EQ(record.data<usc_string>(0, record.as<usc_string>().bytes), text);
 }
 
+usc_record numbered_head(std::size_t size, std::uint16_t type, std::uint16_t cpu, std::uint64_t seq) {
+  usc_record head{};
+  head.size = static_cast<__u32>(size);
+  head.type = type;
+  head.cpu = cpu;
+  head.seq = seq;
+  return head;
+}
+
 TEST(Sequence, GapsAreWhatNobodyExplains) {
   SequenceCheck check(2);
   const auto see = [&](std::uint16_t cpu, std::uint64_t seq) {
     usc_event event{};
-    event.head = {
-        .size = sizeof(event), .type = USC_RECORD_EVENT, .cpu = cpu, .seq = seq, .task = 0, .pad = 0, .time = 0};
+    event.head = numbered_head(sizeof(event), USC_RECORD_EVENT, cpu, seq);
     RawRecord record{event.head, std::as_bytes(std::span(&event, 1)), 0};
     check.observe(record);
   };
   for (const std::uint32_t seq : {5U, 3U, 9U}) see(0, seq);  // without a total: 3 … 9
   EXPECT_EQ(check.unexplained(), 4U);
   usc_cpu_total total{};
-  total.head = {
-      .size = sizeof(total), .type = USC_RECORD_CPU_TOTAL, .cpu = 1, .seq = 0, .task = 0, .pad = 0, .time = 0};
+  total.head = numbered_head(sizeof(total), USC_RECORD_CPU_TOTAL, 1, 0);
   total.records = 6;
   check.observe({total.head, std::as_bytes(std::span(&total, 1)), 0});
   see(1, 0);
   EXPECT_EQ(check.unexplained(), 9U);
   usc_loss loss{};
-  loss.head = {
-      .size = sizeof(loss), .type = USC_RECORD_LOSS, .cpu = USC_CPU_USER, .seq = 0, .task = 0, .pad = 0, .time = 0};
+  loss.head = numbered_head(sizeof(loss), USC_RECORD_LOSS, USC_CPU_USER, 0);
   loss.count = 7;
   loss.cause = USC_LOSS_DEFERRED_RING;
   check.observe({loss.head, std::as_bytes(std::span(&loss, 1)), 0});
@@ -337,8 +343,7 @@ TEST(Sequence, NumbersGoOnBehindFourThousandMillions) {
   SequenceCheck check(1);
   const auto see = [&](std::uint64_t seq) {
     usc_event event{};
-    event.head = {
-        .size = sizeof(event), .type = USC_RECORD_EVENT, .cpu = 0, .seq = seq, .task = 0, .pad = 0, .time = 0};
+    event.head = numbered_head(sizeof(event), USC_RECORD_EVENT, 0, seq);
     check.observe({event.head, std::as_bytes(std::span(&event, 1)), 0});
   };
   for (std::uint64_t seq = kBorder - 3; seq < kBorder + 3; seq++) see(seq);
@@ -346,8 +351,7 @@ TEST(Sequence, NumbersGoOnBehindFourThousandMillions) {
   see(kBorder + 4);
   EXPECT_EQ(check.unexplained(), 1U);
   usc_cpu_total total{};
-  total.head = {
-      .size = sizeof(total), .type = USC_RECORD_CPU_TOTAL, .cpu = 0, .seq = 0, .task = 0, .pad = 0, .time = 0};
+  total.head = numbered_head(sizeof(total), USC_RECORD_CPU_TOTAL, 0, 0);
   total.records = kBorder + 6;
   total.first = kBorder - 4;
   check.observe({total.head, std::as_bytes(std::span(&total, 1)), 0});
@@ -366,22 +370,20 @@ TEST(Sequence, EveryCauseIsNumberedOrNot) {
       "cut_off",       "jit_spaces_full",     "perf_map_refused",  "log_context",     "log_kinds_full",
       "no_answer",     "scratch_busy_string", "probe_missed",      "probe_not_there", "probe_removed",
       "clock_silent",  "jump_unread"};
-#define USC_X(name, number, text, meaning, is_numbered, missing)                                                       \
-  {                                                                                                                    \
-    SequenceCheck check(1);                                                                                            \
-    usc_cpu_total total{};                                                                                             \
-    total.head = {                                                                                                     \
-        .size = sizeof(total), .type = USC_RECORD_CPU_TOTAL, .cpu = 0, .seq = 0, .task = 0, .pad = 0, .time = 0};      \
-    total.records = 5;                                                                                                 \
-    check.observe({total.head, std::as_bytes(std::span(&total, 1)), 0});                                               \
-    usc_loss loss{};                                                                                                   \
-    loss.head = {                                                                                                      \
-        .size = sizeof(loss), .type = USC_RECORD_LOSS, .cpu = USC_CPU_USER, .seq = 0, .task = 0, .pad = 0, .time = 0}; \
-    loss.count = 3;                                                                                                    \
-    loss.cause = USC_LOSS_##name;                                                                                      \
-    check.observe({loss.head, std::as_bytes(std::span(&loss, 1)), 0});                                                 \
-    EXPECT_EQ(numbered.count(text) + others.count(text), 1U) << text;                                                  \
-    EXPECT_EQ(check.unexplained(), numbered.count(text) ? 2U : 5U) << text;                                            \
+#define USC_X(name, number, text, meaning, is_numbered, missing)               \
+  {                                                                            \
+    SequenceCheck check(1);                                                    \
+    usc_cpu_total total{};                                                     \
+    total.head = numbered_head(sizeof(total), USC_RECORD_CPU_TOTAL, 0, 0);     \
+    total.records = 5;                                                         \
+    check.observe({total.head, std::as_bytes(std::span(&total, 1)), 0});       \
+    usc_loss loss{};                                                           \
+    loss.head = numbered_head(sizeof(loss), USC_RECORD_LOSS, USC_CPU_USER, 0); \
+    loss.count = 3;                                                            \
+    loss.cause = USC_LOSS_##name;                                              \
+    check.observe({loss.head, std::as_bytes(std::span(&loss, 1)), 0});         \
+    EXPECT_EQ(numbered.count(text) + others.count(text), 1U) << (text);        \
+    EXPECT_EQ(check.unexplained(), numbered.count(text) ? 2U : 5U) << (text);  \
   }
 #include "uscope/lists/loss.def"
 #undef USC_X

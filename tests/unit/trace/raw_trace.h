@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <iterator>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -63,7 +64,7 @@ class RawTrace {
     header.cpus = cpus;
     header.isa = USC_ISA_X86_64;
     header.page_bytes = 4096;
-    for (__u8 i = 0; i < sizeof(header.boot_id); i++) header.boot_id[i] = i;
+    std::iota(std::begin(header.boot_id), std::end(header.boot_id), __u8{0});
     std::strcpy(header.kernel, "6.1.0-test");
     auto writer = trace::RawWriter::create(new_raw_file(path), path, header);
     EXPECT_TRUE(writer) << writer.error().what;

@@ -31,7 +31,7 @@ class MadeTrace {
     add(std::move(trace::RecordBuilder<usc_file>(file).add(kComponents)));
     for (KeptRecord& record : world.make(400)) around(std::move(record));
     // Each thread that lives stays in a call, and is listed with it now and then.
-    for (int times = 0; times < 20; times++)
+    for (std::uint64_t times = 0; times < 20; times++)
       for (auto& [task, event] : last_) {
         usc_event stays = event;
         stays.entry_ns += 1'000'000;
