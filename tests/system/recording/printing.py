@@ -34,7 +34,7 @@ if os.fork() == 0:
     os.sched_setaffinity(parent, {second})
     os.open(folder + "/fifo", os.O_WRONLY)
     os._exit(0)
-for _ in range(140_000):
+for _ in range(130_000):
     os.getppid()
 os.mkdir(folder + "/waits")
 os.open(folder + "/fifo", os.O_RDONLY)
