@@ -207,6 +207,23 @@ static void fill_probes(struct usc_device_probes* request) {
   }
 }
 
+/* Numbers below 64 as serials, and as the inodes of keys; now and then a buffer or a count that is none. */
+static void fill_files(struct usc_device_files* request) {
+  static union {
+    uint32_t serials[64];
+    struct usc_file_key keys[64];
+  } named;
+  size_t i;
+
+  memset(&named, 0, sizeof(named));
+  request->count = draw() % 8 ? 1 + (uint32_t)(draw() % 64) : (uint32_t)any_number();
+  request->buffer = draw() % 8 ? (uintptr_t)&named : any_pointer();
+  if (draw() % 2)
+    for (i = 0; i < 64; i++) named.serials[i] = (uint32_t)(draw() % 64);
+  else
+    for (i = 0; i < 64; i++) named.keys[i].ino = draw() % 64;
+}
+
 static void fill_target(struct usc_device_target* target) {
   static const char* const names[] = {"sh", "bash", "device_fuzz", "stress-guest", "", "a/b"};
 
@@ -240,11 +257,12 @@ static long right_call(int device) {
     struct usc_device_attached attached;
     struct usc_device_stack stack;
     struct usc_device_rows rows;
+    struct usc_device_files files;
   } r;
 
   memset(&r, 0, sizeof(r));
 #define CALL(name, command) (r.name.size = sizeof(r.name), ioctl(device, command, &r.name))
-  switch (draw() % 20) {
+  switch (draw() % 22) {
     case 0:
       return CALL(version, USC_DEVICE_VERSION);
     case 1:
@@ -300,6 +318,10 @@ static long right_call(int device) {
       r.rows.buffer = any_pointer();
       return CALL(rows, USC_DEVICE_ROWS);
     case 18:
+    case 19: /* what case 6 has reserved and case 4 has published, or anything */
+      fill_files(&r.files);
+      return draw() % 2 ? CALL(files, USC_DEVICE_FORGET) : CALL(files, USC_DEVICE_RELEASE);
+    case 20:
       fill_probes(&r.probes);
       return CALL(probes, USC_DEVICE_PROBES);
     default:

@@ -197,6 +197,7 @@ static void ask_something(struct worker* w) {
     struct usc_device_file file;
     struct usc_device_file_key key;
     struct usc_device_reserve reserve;
+    struct usc_device_files files;
     struct usc_device_mappings mappings;
     struct usc_device_stack stack;
     struct usc_device_stats stats;
@@ -205,7 +206,7 @@ static void ask_something(struct worker* w) {
   } r;
 
   memset(&r, 0, sizeof(r));
-  switch (draw(w) % 11) {
+  switch (draw(w) % 12) {
     case 0:
       (void)ASK_FOR(w, USC_DEVICE_VERSION, r.version);
       break;
@@ -239,6 +240,22 @@ static void ask_something(struct worker* w) {
     case 8:
       (void)ASK_FOR(w, USC_DEVICE_STATS, r.stats);
       break;
+    case 10: { /* walks of other processes go on meanwhile */
+      uint32_t serials[16];
+      struct usc_file_key keys[16] = {{0}};
+
+      for (int i = 0; i < 16; i++) {
+        serials[i] = 8 + draw(w) % 64;
+        keys[i].ino = draw(w);
+      }
+      r.files.count = 16;
+      r.files.buffer = draw(w) % 2 ? (uintptr_t)serials : (uintptr_t)keys;
+      if (r.files.buffer == (uintptr_t)serials)
+        (void)ASK_FOR(w, USC_DEVICE_RELEASE, r.files);
+      else
+        (void)ASK_FOR(w, USC_DEVICE_FORGET, r.files);
+      break;
+    }
     case 9: /* none: what attaches to functions waits for all tasks (device_functions.c) */
       (void)ASK_FOR(w, USC_DEVICE_PROBES, r.probes);
       break;
