@@ -139,7 +139,7 @@ def variable_parts(raw):
         raw.put(STACK, struct.pack("<IIHBBI", number, 1, len(frames), ended, 0, 0) +
                 struct.pack(f"<{len(frames)}Q", *frames))
     raw.put(JIT, struct.pack("<IHHQQQ", 1, 9, 0, 0x7FFF0010, 0x7FFF0000, 0x20) + b"jit;\x1bname", task=0, cpu=USER)
-    for kind, source in ((1, BY_MODULE), (0x80000001, BY_MODULE), (2, SYSCALL)):  # the last as version 4 has it
+    for kind, source in ((1, BY_MODULE), (0x80000001, BY_MODULE), (2, SYSCALL)):  # the last is no source of logged events
         raw.put(LOGGED, struct.pack("<IIIBBH6Q", kind, 1, 1, 1, source, 1, *range(6)) + struct.pack("<I", 1))
     raw.put(PLACE, struct.pack("<IHH", 1, 5, 0) + b"a b+1")
     raw.put(LOG_KIND, struct.pack("<IHBB", 0x80000001, 5, BY_MODULE, 0) + b"a \x1b[m")

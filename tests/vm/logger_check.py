@@ -14,11 +14,15 @@ BY_MODULE = 1  # the source of what other modules log
 NR_GETPPID = 110
 
 
+HEAD = struct.Struct("<IHHQIIQ")  # struct usc_record: size, type, cpu, seq, task, pad, time
+
+
 def records(raw: bytes):
+    """Of each record of a raw trace: its type, its time, and the bytes behind its head."""
     at = struct.unpack_from("<QI", raw)[1]
-    while at + 24 <= len(raw):
-        size, kind = struct.unpack_from("<IH", raw, at)
-        yield kind, raw[at:at + size]
+    while at + HEAD.size <= len(raw):
+        size, kind, *_, time = HEAD.unpack_from(raw, at)
+        yield kind, time, raw[at + HEAD.size:at + size]
         at += size
 
 
@@ -45,21 +49,21 @@ class Symbols:
 
 def main(folder: Path) -> int:
     logged, named, kinds, places, calls, sources = [], [], {}, {}, [], set()
-    for kind, record in records((folder / "trace.raw").read_bytes()):
+    for kind, _, record in records((folder / "trace.raw").read_bytes()):
         if kind == LOGGED:
-            own, stack, image, values, source, count = struct.unpack_from("<IIIBBH", record, 24)
-            value = struct.unpack_from("<6Q", record, 40)
+            own, stack, image, values, source, count = struct.unpack_from("<IIIBBH", record)
+            value = struct.unpack_from("<6Q", record, 16)
             sources.add(source)
-            (named if own & NAMED else logged).append((own, stack, image, values, value, struct.unpack_from(f"<{count}I", record, 88)))
+            (named if own & NAMED else logged).append((own, stack, image, values, value, struct.unpack_from(f"<{count}I", record, 64)))
         elif kind == LOG_KIND:
-            number, size, source = struct.unpack_from("<IHB", record, 24)
+            number, size, source = struct.unpack_from("<IHB", record)
             sources.add(source)
-            kinds.setdefault(number, []).append(record[32:32 + size].decode())
+            kinds.setdefault(number, []).append(record[8:8 + size].decode())
         elif kind == PLACE:
-            place, size = struct.unpack_from("<IH", record, 24)
-            places[place] = record[32:32 + size].decode()
-        elif kind == EVENT and struct.unpack_from("<I", record, 96)[0] == NR_GETPPID:
-            calls.append(struct.unpack_from("<I", record, 88)[0])
+            place, size = struct.unpack_from("<IH", record)
+            places[place] = record[8:8 + size].decode()
+        elif kind == EVENT and struct.unpack_from("<I", record, 72)[0] == NR_GETPPID:
+            calls.append(struct.unpack_from("<I", record, 64)[0])
     failed = []
 
     def check(what, ok):

@@ -17,20 +17,20 @@ ONES = (1 << 64) - 1
 def main(folder: Path) -> int:
     logged, kinds, places, calls, sources = [], {}, {}, [], set()
     # The file has the records of one CPU after those of another; the program may have moved.
-    in_time = sorted(records((folder / "trace.raw").read_bytes()), key=lambda found: struct.unpack_from("<Q", found[1], 16))
-    for kind, record in in_time:
+    in_time = sorted(records((folder / "trace.raw").read_bytes()), key=lambda found: found[1])
+    for kind, _, record in in_time:
         if kind == LOGGED:
-            number, stack, image, values, source, count = struct.unpack_from("<IIIBBH", record, 24)
+            number, stack, image, values, source, count = struct.unpack_from("<IIIBBH", record)
             sources.add(source)
-            logged.append((number, stack, values, struct.unpack_from("<6Q", record, 40), struct.unpack_from(f"<{count}I", record, 88)))
+            logged.append((number, stack, values, struct.unpack_from("<6Q", record, 16), struct.unpack_from(f"<{count}I", record, 64)))
         elif kind == LOG_KIND:
-            number, size = struct.unpack_from("<IH", record, 24)
-            kinds[number] = record[32:32 + size].decode()
+            number, size = struct.unpack_from("<IH", record)
+            kinds[number] = record[8:8 + size].decode()
         elif kind == PLACE:
-            place, size = struct.unpack_from("<IH", record, 24)
-            places[place] = record[32:32 + size].decode()
-        elif kind == EVENT and struct.unpack_from("<I", record, 96)[0] == NR_GETPPID:
-            calls.append(struct.unpack_from("<I", record, 88)[0])
+            place, size = struct.unpack_from("<IH", record)
+            places[place] = record[8:8 + size].decode()
+        elif kind == EVENT and struct.unpack_from("<I", record, 72)[0] == NR_GETPPID:
+            calls.append(struct.unpack_from("<I", record, 64)[0])
     failed = []
 
     def check(what, ok):

@@ -18,7 +18,7 @@ struct usc_logged {
 	__u32 stack; /* the user stack, 0 = none taken */
 	__u32 image;
 	__u8 values;  /* how many are used */
-	__u8 source;  /* enum usc_source; 0, as version 4 of the records has it: LOGGED */
+	__u8 source;  /* enum usc_source */
 	__u16 places; /* kernel frames */
 	__u64 value[USC_LOGGED_VALUES];
 	__u32 place[];
